@@ -1,0 +1,134 @@
+"""What a replay leaves behind: facts, samples, readings. No figure here has been interpreted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pathtrace.model.report import Caveat
+from pathtrace.model.sample import ReadingTable, SampleTable, Window
+from pathtrace.model.scenario import Scenario
+from pathtrace.model.work import LayerState, PlaceFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    name: str
+    speed_bytes_per_s: float | None
+    mtu_bytes: int | None
+    up: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """``device`` as in the mount table; ``disk`` the block device's kernel name, or None."""
+
+    path: str
+    device: str
+    fstype: str
+    disk: str | None
+    network: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HostFacts:
+    name: str
+    cpu: str | None
+    cores: int
+    memory_bytes: int
+    memory_available_bytes: int | None
+    kernel: str
+    gpus: tuple[str, ...]
+    mounts: tuple[Mount, ...]
+    interfaces: tuple[Interface, ...]
+    servers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    hosts: tuple[HostFacts, ...]
+    python: str
+    pathtrace: str
+    boot_at: str
+    """ISO 8601, UTC."""
+    clock_resolution_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What was learnt of a place when the run opened it; ``fault`` if it could not be used."""
+
+    place: str
+    facts: PlaceFacts | None
+    fault: str | None
+    mount: Mount | None
+    """Where a ``files`` place or a database file lies."""
+    server_pid: int | None
+    """The local process behind a place's URL, where it can be seen."""
+    identity: str | None = None
+    """The server's or engine's own name and version, where it says."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartCondition:
+    repeat: int
+    start: str
+    layers: tuple[LayerState, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """What one resource can do at most, measured alone. Unknown parts are None."""
+
+    resource: str
+    """``disk:archive``, ``tracer:flow/stage-index`` (the same code path against memory)."""
+    bytes_per_s: float | None
+    operations_per_s: float | None
+    latency_s: float | None
+    source: str
+    """measured, computed, declared or nominal."""
+    evidence: str
+    took_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """What else a host did outside the run: CPU not ours, and processes worth naming."""
+
+    host: str
+    cpu_percent: float | None
+    disk_bytes_per_s: float | None
+    network_bytes_per_s: float | None
+    notable: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCost:
+    """pathtrace's own cost: CPU of recording and observing as a ratio of the timed wall time."""
+
+    recording_ratio: float
+    observing_ratio: float
+    sample_ns: float
+    """Cost of taking and packing one sample, measured at the start of the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    id: str
+    label: str | None
+    status: str
+    """complete, partial or interrupted."""
+    started_at: str
+    duration_s: float
+    scenario: Scenario
+    environment: Environment
+    reached: tuple[Reached, ...]
+    starts: tuple[StartCondition, ...]
+    windows: tuple[Window, ...]
+    ceilings: tuple[Ceiling, ...]
+    activity: tuple[Activity, ...]
+    cost: OwnCost | None
+    caveats: tuple[Caveat, ...]
+    faults: tuple[str, ...]
+    """Texts that ``Sample.detail`` points to; redacted."""
+    samples: SampleTable
+    readings: ReadingTable

@@ -1,0 +1,150 @@
+"""The shapes that rooms meet at. The engine sees these, never a concrete place or observer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from pathtrace.model.run import Ceiling, Mount
+from pathtrace.model.sample import Reading, Sample, Window
+from pathtrace.model.scenario import Action, Start
+from pathtrace.model.work import Done, Item, LayerState, PlaceFacts
+
+
+class Place(Protocol):
+    """Where data is or is worked on. One object per place of the scenario and run.
+
+    Constructed as ``Class(place: model.scenario.Place, clock, seed)``; construction does no I/O.
+    Order of calls: ``check`` any time; ``open`` once; then per repeat ``begin``, and per flow
+    ``supply`` (first place of a path only), ``draw`` or ``perform`` many times, ``finish`` once;
+    at last ``close`` (always called once ``open`` was, also after a fault or an interrupt; it removes
+    all scratch data). Foreign errors are mapped to ``PlaceError`` (check, open, begin, supply)
+    or ``OperationError`` (draw, perform, finish), ``from`` the cause.
+    """
+
+    def concurrency(self, action: Action) -> int:
+        """How many workers the stage has, when the place itself decides (``workers`` otherwise)."""
+        ...
+
+    async def check(self) -> PlaceFacts:
+        """Reach the place and say what is there. Changes nothing, reads no content."""
+        ...
+
+    async def open(self, scratch: Path) -> PlaceFacts:
+        """Get ready for a run; whatever is written goes below the folder ``scratch`` (it exists)."""
+        ...
+
+    async def begin(self, start: Start, actions: frozenset[Action]) -> tuple[LayerState, ...]:
+        """Put the place into the start condition before a repeat; return evidence per layer.
+
+        Not timed. ``actions`` is what it will be asked to do in this repeat.
+        """
+        ...
+
+    async def supply(self, action: Action) -> Sequence[Item]:
+        """The work that starts here in one execution of a flow: documents, blocks, questions."""
+        ...
+
+    async def draw(self, items: Sequence[Item]) -> Sequence[Done]:
+        """Read from the front of ``items``, which ``supply`` gave: at least one, as many as are
+        worth one thread hop (about a millisecond). Done k belongs to item k. A failed read is a
+        ``Done`` with ``fault``, so that one bad file costs only itself.
+        """
+        ...
+
+    async def perform(self, action: Action, items: Sequence[Item]) -> Done:
+        """One operation on what arrived: one item, or for ``insert`` a batch of them."""
+        ...
+
+    async def finish(self, action: Action) -> Done | None:
+        """What remains when the flow's last item has passed (a last commit); None if nothing."""
+        ...
+
+    async def fingerprint(self) -> str | None:
+        """Of the data set, read after the last repeat so as not to warm what it describes."""
+        ...
+
+    async def close(self) -> None:
+        """Release everything and remove scratch data. Never raises for what is already gone."""
+        ...
+
+    def batch(self, action: Action) -> int:
+        """How many texts one ``perform`` takes: 0 means "one item, whole, whatever it holds".
+
+        With a batch size the engine splits and joins items so that each call but the flow's last
+        has exactly that many texts.
+        """
+        ...
+
+    @property
+    def mount(self) -> Mount | None:
+        """Where the place's data lies on this host, once opened."""
+        ...
+
+    @property
+    def server_pid(self) -> int | None:
+        """The local process behind a URL, once opened, where it can be seen."""
+        ...
+
+    @property
+    def identity(self) -> str | None:
+        """The server's or engine's own name and version, once opened."""
+        ...
+
+
+class Observer(Protocol):
+    """What else can be seen meanwhile. Missing rights or files give no readings, never an error."""
+
+    @property
+    def period_s(self) -> float:
+        """How often ``observe`` wants to be called."""
+        ...
+
+    def observe(self, at_ns: int) -> Sequence[Reading]:
+        """One look, quick and without waiting (well under a millisecond)."""
+        ...
+
+
+class Probe(Protocol):
+    """One resource measured alone, outside the timed part."""
+
+    async def measure(self) -> Ceiling | None:
+        """The ceiling, or None if it cannot be known here."""
+        ...
+
+
+class Sink(Protocol):
+    """Where samples and readings go as they come."""
+
+    def sample(self, sample: Sample) -> None:
+        """Take one sample: packed at once, written by the recorder's own task. Never waits."""
+        ...
+
+    def reading(self, reading: Reading) -> None:
+        """Take one reading. Never waits."""
+        ...
+
+    def fault(self, text: str) -> int:
+        """Store a failure's text (once per distinct text) and return its index for ``Sample.detail``."""
+        ...
+
+    def window(self, window: Window) -> None:
+        """Take the bounds of one timed execution of a flow."""
+        ...
+
+
+class Progress(Protocol):
+    """Told by the engine what is going on; the terminal decides what of it to draw."""
+
+    def execution(self, repeat: int, repeats: int, flow: str, total_operations: int | None) -> None:
+        """An execution of a flow begins. Warm-up repeats are negative."""
+        ...
+
+    def advance(self, stage: int, operations: int, bytes: int) -> None:
+        """Operations of the running flow's stage have finished."""
+        ...
+
+    def message(self, text: str) -> None:
+        """Something a person should see now."""
+        ...
