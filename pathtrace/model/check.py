@@ -1,0 +1,74 @@
+"""What ``check`` found out without changing anything: what is there, what a run would need.
+
+Bytes and seconds. Absent knowledge is ``None``, never 0. Nothing here has been measured: rates that
+an estimate rests on are named in its ``basis``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pathtrace.model.report import Caveat
+from pathtrace.model.scenario import Scenario
+from pathtrace.model.work import PlaceFacts
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceCheck:
+    """One place as it was reached; exactly one of ``facts`` and ``fault`` is set."""
+
+    name: str
+    kind: str
+    host: str
+    facts: PlaceFacts | None
+    fault: str | None
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCheck:
+    """Memory that a host needs (weights that are loaded there, say) against what it has."""
+
+    host: str
+    needed_bytes: int | None
+    available_bytes: int | None
+    total_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RoomCheck:
+    """Room on a disk that scratch data and the stored run need against what is free."""
+
+    subject: str
+    """``scratch``, ``store`` or a place."""
+    path: str
+    needed_bytes: int | None
+    free_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeEstimate:
+    """How long a run may take. ``low_s``/``high_s`` are None together; ``basis`` says why, or from what."""
+
+    low_s: float | None
+    high_s: float | None
+    basis: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """``read_bytes`` and ``write_bytes`` are per repeat, over all places; None if any is unknown."""
+
+    scenario: Scenario
+    places: tuple[PlaceCheck, ...]
+    memory: tuple[MemoryCheck, ...]
+    room: tuple[RoomCheck, ...]
+    read_bytes: int | None
+    write_bytes: int | None
+    estimate: TimeEstimate
+    caveats: tuple[Caveat, ...]
+
+    @property
+    def usable(self) -> bool:
+        """True if every place was reached."""
+        return all(place.fault is None for place in self.places)
