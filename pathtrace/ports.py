@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from pathtrace.model.run import Ceiling, Mount
 from pathtrace.model.sample import Reading, Sample, Window
@@ -147,4 +147,13 @@ class Progress(Protocol):
 
     def message(self, text: str) -> None:
         """Something a person should see now."""
+        ...
+
+
+@runtime_checkable
+class Questions(Protocol):
+    """A place that can be searched, and can say what is worth asking it."""
+
+    async def questions(self, count: int, seed: int) -> tuple[str, ...]:
+        """Up to ``count`` short questions that what is stored can answer; empty if it has none."""
         ...

@@ -60,7 +60,7 @@ class TimeUse:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Median seconds of one operation's parts (``setup``: open, connect, spawn; ``finish``: close, commit)."""
+    """Median seconds of an operation's parts: ``setup`` is open, connect, spawn; ``finish`` close, commit."""
 
     setup_s: float
     body_s: float

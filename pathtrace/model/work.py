@@ -51,6 +51,8 @@ class Done(NamedTuple):
     """Tokens generated or embedded, where the server says."""
     fault: str | None = None
     """Why it failed; the sample's outcome is then ``failed``."""
+    timed_out: bool = False
+    """True if the fault is that the time limit ran out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,78 @@
+"""Names and the classes behind them, imported on first use: the kinds of place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import cast
+
+from pathtrace.model.scenario import InferenceSpec, Place, PlaceKind, Scenario
+from pathtrace.model.work import Clock
+from pathtrace.ports import Place as PlacePort
+
+
+@dataclass(frozen=True, slots=True)
+class KindInfo:
+    """A kind of place as ``pathtrace places`` shows it. ``target`` is None: not in this version."""
+
+    kind: PlaceKind
+    name: str
+    summary: str
+    needs: str
+    target: str | None
+
+    @property
+    def available(self) -> bool:
+        return self.target is not None
+
+
+_FILES = "pathtrace.places.files:Files"
+_PROCESS = "pathtrace.places.process:Process"
+
+KINDS: tuple[KindInfo, ...] = (
+    KindInfo(PlaceKind.FILES, "path", "a file or a tree on a local disk or any mount", "", _FILES),
+    KindInfo(PlaceKind.FILES, "make", "files made from the seed: a stand-in", "", _FILES),
+    KindInfo(PlaceKind.FILES, "smb", "a share, read over SMB", "", None),
+    KindInfo(PlaceKind.FILES, "sftp", "files on a host with SSH", "", None),
+    KindInfo(PlaceKind.FILES, "http, https, webdav, s3", "files on a web or object server", "", None),
+    KindInfo(PlaceKind.PROCESS, "command", "your own program, once for each document", "", _PROCESS),
+    KindInfo(PlaceKind.PROCESS, "run", "chunk: cuts text into pieces, a stand-in", "", _PROCESS),
+    KindInfo(PlaceKind.PROCESS, "url", "a service that is given each document", "", None),
+    KindInfo(
+        PlaceKind.DATABASE,
+        "sqlite",
+        "SQLite with full-text search, in a scratch file",
+        "FTS5",
+        "pathtrace.places.sqlite:Sqlite",
+    ),
+    KindInfo(PlaceKind.DATABASE, "postgresql", "PostgreSQL, in a scratch schema", "", None),
+    KindInfo(
+        PlaceKind.INFERENCE,
+        "openai",
+        "any OpenAI-compatible server; without url a stand-in that takes weights",
+        "a server",
+        "pathtrace.places.inference:Inference",
+    ),
+    KindInfo(PlaceKind.INFERENCE, "ollama", "Ollama by its own API", "", None),
+    KindInfo(
+        PlaceKind.USER, "user", "people who ask, and wait for the answer", "", "pathtrace.places.user:User"
+    ),
+)
+
+_CLASSES = {info.kind: info.target for info in KINDS if info.target}
+
+
+def build_places(scenario: Scenario, clock: Clock) -> Mapping[str, PlacePort]:
+    """One object for each place that a flow goes through; does no I/O."""
+    used = dict.fromkeys(name for flow in scenario.flows for name in flow.path)
+    return {name: _build(scenario, scenario.place(name), clock) for name in used}
+
+
+def _build(scenario: Scenario, place: Place, clock: Clock) -> PlacePort:
+    module, name = cast("str", _CLASSES[place.kind]).split(":")
+    kind = getattr(import_module(module), name)
+    if isinstance(place.spec, InferenceSpec):
+        output = scenario.workload.model.output
+        return cast("PlacePort", kind(place, clock, scenario.control.seed, output_tokens=output))
+    return cast("PlacePort", kind(place, clock, scenario.control.seed))

@@ -1,0 +1,45 @@
+"""Calls the observers while a run goes on, and knows what that costs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from pathtrace.model.work import Clock
+from pathtrace.ports import Observer, Sink
+
+
+class Meter:
+    """Asks each observer at its own pace, and all of them at the borders of timed windows."""
+
+    def __init__(self, observers: Sequence[Observer], sink: Sink, clock: Clock, origin_ns: int) -> None:
+        self._due = {observer: 0 for observer in observers}
+        self._sink = sink
+        self._clock = clock
+        self._origin_ns = origin_ns
+        self.observing_ns = 0
+
+    def mark(self) -> None:
+        """Read every counter now."""
+        for observer in self._due:
+            self._observe(observer)
+
+    async def run(self) -> None:
+        """Until cancelled: read each counter when it is due."""
+        if not self._due:
+            return
+        tick_s = min(observer.period_s for observer in self._due)
+        while True:
+            await asyncio.sleep(tick_s)
+            now = self._clock()
+            for observer, due_ns in self._due.items():
+                if now >= due_ns:
+                    self._observe(observer)
+
+    def _observe(self, observer: Observer) -> None:
+        started = self._clock()
+        for reading in observer.observe(started - self._origin_ns):
+            self._sink.reading(reading)
+        ended = self._clock()
+        self._due[observer] = started + int(observer.period_s * 1e9) - 1_000_000
+        self.observing_ns += ended - started
