@@ -68,6 +68,7 @@ _DURATION_SPELLINGS: Mapping[str, Decimal] = {
     "us": Decimal("1e-6"),
     "μs": Decimal("1e-6"),  # Greek mu beside the micro sign: keyboards differ
 }
+_COUNTS: Mapping[str, int] = {"K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
 _PER: Mapping[str, int] = {"s": 1, "min": 60, "h": 3600, "d": SECONDS_PER_DAY}
 
 _NUMBER = re.compile(r"[0-9]{1,30}(?:\.[0-9]{1,30})?")
@@ -105,7 +106,7 @@ def parse_rate(text: str) -> float:
 def parse_duration(text: str | int | float) -> float:
     """A duration in seconds: ``250 ms``, ``4 min 10 s``, ``365 d``; a plain number is seconds."""
     if isinstance(text, (int, float)) and not isinstance(text, bool):
-        return _plain_seconds(text)
+        return _plain(text, "duration", _DURATIONS)
     if isinstance(text, str) and re.fullmatch(rf"\s*{_NUMBER.pattern}\s*", text):
         return float(_bounded(Decimal(text.strip()), text, "duration"))
     seconds = Decimal(0)
@@ -126,6 +127,15 @@ def parse_count_rate(text: str) -> float:
         )
     period = _factor(match[2], text, "number per time", _PER, _PER)
     return float(_bounded(Decimal(match[1]) / period, text, "number per time"))
+
+
+def parse_count(text: str | int | float) -> float:
+    """A large number as models are named by: ``8B``, ``137M``, or a plain number."""
+    if isinstance(text, (int, float)) and not isinstance(text, bool):
+        return _plain(text, "number", _COUNTS)
+    number, unit = _quantity(text, "number", _COUNTS)
+    factor = 1 if unit is None else _factor(unit, text, "number", _COUNTS, _COUNTS)
+    return float(_bounded(number * factor, text, "number"))
 
 
 def seconds(nanoseconds: float) -> float:
@@ -240,10 +250,10 @@ def _bounded(value: Decimal, text: object, what: str) -> Decimal:
     return value
 
 
-def _plain_seconds(value: int | float) -> float:
+def _plain(value: int | float, what: str, units: Mapping[str, object]) -> float:
     if isinstance(value, float) and not math.isfinite(value):
-        raise UsageError(f"{value!r} is not a duration", hint=_allowed(_DURATIONS))
-    return float(_bounded(Decimal(value), value, "duration"))
+        raise UsageError(f"{value!r} is not a {what}", hint=_allowed(units))
+    return float(_bounded(Decimal(value), value, what))
 
 
 def _duration_parts(text: object) -> list[str]:

@@ -248,7 +248,7 @@ def test_all_and_nothing_are_shown_only_when_true(ratio: float) -> None:
 def test_anything_is_read_or_refused_with_a_message_of_ours(value: object) -> None:
     for parse in (units.parse_bytes, units.parse_rate, units.parse_duration, units.parse_count_rate):
         try:
-            parsed = parse(value)  # type: ignore[operator]
+            parsed = parse(value)  # type: ignore[arg-type]
         except UsageError:
             continue
         assert parsed >= 0
@@ -257,7 +257,21 @@ def test_anything_is_read_or_refused_with_a_message_of_ours(value: object) -> No
 
 @given(st.floats(min_value=0, max_value=1e9))
 def test_nanoseconds_and_seconds_agree(value: float) -> None:
-    assert units.seconds(units.nanoseconds(value)) == pytest.approx(value, abs=1e-9)
+    assert units.seconds(units.nanoseconds(value)) == pytest.approx(value, rel=1e-12, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("8B", 8e9), ("8.03 B", 8.03e9), ("137M", 137e6), ("1200", 1200.0), (7, 7.0), (8e9, 8e9)],
+)
+def test_counts_are_read_as_models_are_named(text: str | float, expected: float) -> None:
+    assert units.parse_count(text) == expected
+
+
+@pytest.mark.parametrize("value", ["8X", "", -1, True, math.nan])
+def test_what_is_no_count_is_refused(value: object) -> None:
+    with pytest.raises(UsageError):
+        units.parse_count(value)  # type: ignore[arg-type]
 
 
 def test_a_kernels_megabits_become_bytes_per_second() -> None:
