@@ -7,23 +7,45 @@ Two ways, used together: ``redact_urls`` hides passwords and tokens written in U
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from urllib.parse import quote
 
 HIDDEN = "***"
 
-_USERINFO = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)(?P<user>[^/@\s:]*):(?P<secret>[^/\s]*)@")
+_USERINFO = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]*://[^/@\s:?#]*:"
+    # A slash in a password is wrong in a URL and happens; a port and a path with "@" is no password.
+    r"(?P<secret>[^/\s]*|(?!\d{1,5}[/?#])[^\s\"'<>]*)@"
+)
 _QUERY = re.compile(
-    r"(?P<key>[?&;](?:[a-z_.-]*(?:password|passwd|secret|token|signature|api[-_]?key|access[-_]?key))=)[^&#\s\"']*",
+    r"[?&;](?:[a-z_.-]*(?:password|passwd|secret|token|signature|api[-_]?key|access[-_]?key))=(?P<secret>[^&#\s\"']*)",
     re.IGNORECASE,
 )
 SECRET_NAME = re.compile(r"PASS|SECRET|TOKEN|KEY|CREDENTIAL|AUTH", re.IGNORECASE)
 """Names of environment variables whose values are taken for secrets."""
 
 
+def secret_spans(text: str) -> tuple[tuple[int, int], ...]:
+    """Where in ``text`` passwords of URLs and secret query values stand: (start, end), in order."""
+    found = (match.span("secret") for pattern in (_USERINFO, _QUERY) for match in pattern.finditer(text))
+    return tuple(sorted(span for span in found if span[0] < span[1]))
+
+
+def hide_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """``text`` with each of ``spans`` replaced by ``***``; they may overlap."""
+    kept, position = [], 0
+    for start, end in sorted(spans):
+        if end <= position:
+            continue
+        if start >= position:
+            kept += [text[position:start], HIDDEN]
+        position = end
+    return "".join([*kept, text[position:]])
+
+
 def redact_urls(text: str) -> str:
     """``text`` with the password of every URL, and secret query values, replaced by ``***``."""
-    text = _USERINFO.sub(rf"\g<scheme>\g<user>:{HIDDEN}@", text)
-    return _QUERY.sub(rf"\g<key>{HIDDEN}", text)
+    return hide_spans(text, secret_spans(text))
 
 
 class Scrubber:
