@@ -1,0 +1,36 @@
+"""What every test shares: how often planted causes are tried, and that CI may not skip them.
+
+Tests marked ``truth``, ``needs_root`` or ``server`` skip with a reason where this machine lacks
+something. With ``CI=true`` such a skip is a failure: there everything must be there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+
+import pytest
+
+_NEEDY = ("truth", "needs_root", "server")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--rounds", type=int, default=1, help="how often each planted cause is drawn and tried")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "drawn_round" in metafunc.fixturenames:
+        metafunc.parametrize("drawn_round", range(1, metafunc.config.getoption("--rounds") + 1))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    needy = any(item.get_closest_marker(mark) for mark in _NEEDY)
+    if report.skipped and needy and os.environ.get("CI") == "true":
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome = "failed"
+        report.longrepr = f"may not be skipped in CI: {reason}"
+    return report

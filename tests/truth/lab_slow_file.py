@@ -1,0 +1,103 @@
+"""One file whose reads and writes pass at a set rate and whose fsync takes a set time (FUSE).
+
+Runs as a process of its own: ``python lab_slow_file.py BACKING MOUNT BYTES_PER_S FSYNC_S`` serves
+``MOUNT/disk`` until it is unmounted. A token clock hands out time, so that requests in parallel
+share one rate as they would on one disk. Knows nothing of the device that is laid over the file.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+import threading
+import time
+from typing import Any
+
+import mfusepy
+
+
+class TokenClock:
+    """Hands each request its turn: one after the other, each as long as its bytes take."""
+
+    def __init__(self, bytes_per_s: float) -> None:
+        self._bytes_per_s = bytes_per_s
+        self._free_at = 0.0
+        self._lock = threading.Lock()
+
+    def pass_through(self, size: int, extra_s: float = 0.0) -> None:
+        with self._lock:
+            turn = max(time.monotonic(), self._free_at)
+            self._free_at = turn + size / self._bytes_per_s + extra_s
+            ready = self._free_at
+        time.sleep(max(0.0, ready - time.monotonic()))
+
+
+class SlowFile(mfusepy.Operations):
+    """``/disk`` and nothing else."""
+
+    use_ns = True
+
+    def __init__(self, backing: str, bytes_per_s: float, fsync_s: float) -> None:
+        self._fd = os.open(backing, os.O_RDWR)
+        self._size = os.fstat(self._fd).st_size
+        self._clock = TokenClock(bytes_per_s)
+        self._fsync_s = fsync_s
+
+    @mfusepy.overrides(mfusepy.Operations)
+    def init_with_config(self, conn_info: Any, config_3: Any) -> None:
+        conn_info.max_background = 64
+        conn_info.max_write = 1 << 20
+
+    @mfusepy.overrides(mfusepy.Operations)
+    def getattr(self, path: str, fh: int | None = None) -> dict[str, Any]:
+        if path == "/":
+            return {"st_mode": stat.S_IFDIR | 0o755, "st_nlink": 2}
+        if path == "/disk":
+            return {"st_mode": stat.S_IFREG | 0o600, "st_nlink": 1, "st_size": self._size}
+        raise mfusepy.FuseOSError(errno.ENOENT)
+
+    @mfusepy.overrides(mfusepy.Operations)
+    def readdir(self, path: str, fh: int) -> list[str]:
+        return [".", "..", "disk"]
+
+    @mfusepy.overrides(mfusepy.Operations)
+    def open(self, path: str, flags: int) -> int:
+        return 0
+
+    @mfusepy.overrides(mfusepy.Operations)
+    def read(self, path: str, size: int, offset: int, fh: int) -> bytes:
+        data = os.pread(self._fd, size, offset)
+        self._clock.pass_through(len(data))
+        return data
+
+    @mfusepy.overrides(mfusepy.Operations)
+    def write(self, path: str, data: bytes, offset: int, fh: int) -> int:
+        self._clock.pass_through(len(data))
+        return os.pwrite(self._fd, data, offset)
+
+    @mfusepy.overrides(mfusepy.Operations)
+    def fsync(self, path: str, datasync: int, fh: int) -> int:
+        self._clock.pass_through(0, self._fsync_s)
+        return 0
+
+    @mfusepy.overrides(mfusepy.Operations)
+    def flush(self, path: str, fh: int) -> int:
+        return 0
+
+
+def main() -> None:
+    backing, mount, bytes_per_s, fsync_s = sys.argv[1:]
+    mfusepy.FUSE(
+        SlowFile(backing, float(bytes_per_s), float(fsync_s)),
+        mount,
+        foreground=True,
+        nothreads=False,
+        max_threads=32,
+        fsname="pathtrace-lab",
+    )
+
+
+if __name__ == "__main__":
+    main()
