@@ -1,0 +1,89 @@
+"""What ``check`` found -> what a terminal shows. Streams and colour are the console's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from pathtrace.model.check import CheckReport, MemoryCheck, PlaceCheck, RoomCheck, TimeEstimate
+from pathtrace.render import wording
+from pathtrace.render.layout import Pairs, bullet, heading, line
+from pathtrace.units import format_duration
+
+
+def check_view(report: CheckReport) -> RenderableType:
+    """Whether a run can start, then what it would read, write and need."""
+    return Group(*_verdict(report), *_places(report), *_plan(report), *_doubts(report))
+
+
+def _verdict(report: CheckReport) -> Iterator[RenderableType]:
+    name = report.scenario.name
+    missing = [place.name for place in report.places if place.fault is not None]
+    if missing:
+        yield line(f"{name} cannot be measured whole: {', '.join(missing)} cannot be used.", "bold")
+    else:
+        yield line(f"{name} can run: every place was reached. Nothing was changed.", "bold")
+
+
+def _places(report: CheckReport) -> Iterator[RenderableType]:
+    yield heading("Places")
+    yield Pairs(tuple((place.name, _place(place)) for place in report.places))
+
+
+def _place(place: PlaceCheck) -> Text:
+    kind = Text(f"{place.kind} on {wording.plain(place.host)}: ", "dim")
+    if place.fault is not None:
+        kind.append(wording.plain(place.fault), "not dim red")
+        return kind.append(f" → {wording.plain(place.hint)}", "not dim") if place.hint else kind
+    if place.facts is not None:
+        kind.append(wording.plain(place.facts.summary), "not dim")
+        for warning in place.facts.warnings:
+            kind.append(f"\n! {wording.plain(warning)}", "not dim yellow")
+    return kind
+
+
+def _plan(report: CheckReport) -> Iterator[RenderableType]:
+    control = report.scenario.control
+    read, written = wording.size(report.read_bytes), wording.size(report.write_bytes)
+    budget = f"{wording.size(control.budget_bytes)} and {format_duration(control.budget_s)}"
+    rows = [
+        ("each repeat", f"reads {read}, writes {written} into scratch data that is removed"),
+        ("repeats", f"{control.repeats}, start {control.start.value}, budget {budget}"),
+        ("time", _time(report.estimate)),
+        *((f"memory of {entry.host}", _memory(entry)) for entry in report.memory),
+        *((f"room for {entry.subject}", _room(entry)) for entry in report.room),
+    ]
+    yield heading("A run")
+    yield Pairs(tuple((name, Text(wording.plain(said))) for name, said in rows))
+
+
+def _time(estimate: TimeEstimate) -> str:
+    if estimate.low_s is None or estimate.high_s is None:
+        return f"not known: {estimate.basis}"
+    return f"{format_duration(estimate.low_s)} to {format_duration(estimate.high_s)}: {estimate.basis}"
+
+
+def _memory(entry: MemoryCheck) -> str:
+    there = f"{wording.size(entry.available_bytes)} available of {wording.size(entry.total_bytes)}"
+    short = _short(entry.needed_bytes, entry.available_bytes)
+    return f"{wording.size(entry.needed_bytes)} needed, {there}{short}"
+
+
+def _room(entry: RoomCheck) -> str:
+    free = f"{wording.size(entry.free_bytes)} free at {entry.path}"
+    return f"{wording.size(entry.needed_bytes)} needed, {free}{_short(entry.needed_bytes, entry.free_bytes)}"
+
+
+def _short(needed: int | None, there: int | None) -> str:
+    return ": NOT ENOUGH" if needed is not None and there is not None and needed > there else ""
+
+
+def _doubts(report: CheckReport) -> Iterator[RenderableType]:
+    caveats = wording.distinct(report.caveats)
+    if caveats:
+        yield heading("Mind")
+    for caveat, subjects in caveats:
+        text = Text(wording.caveat_line(caveat, subjects))
+        yield bullet("•", text.append(f" → {wording.plain(caveat.remedy)}", "dim") if caveat.remedy else text)

@@ -1,0 +1,127 @@
+"""How figures, names and conditions are put into words, the same in every table, drawing and page.
+
+Units and rounding belong to ``units``; where the words stand belongs to their callers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from pathtrace.model.report import Caveat, Estimate, Report, Throughput
+from pathtrace.model.run import OwnCost, Run
+from pathtrace.render.conditions import start_layers, start_word
+from pathtrace.units import format_bytes, format_duration, format_rate, format_ratio, seconds
+
+NOTHING = "–"
+NOT_MEASURED = "not measured"
+STAND_IN_MARK = "*"
+STAND_IN_NOTE = "* stand-in: pathtrace makes or does this itself, in place of the real thing"
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def plain(text: str) -> str:
+    """``text`` without control characters: what a command or server said must not steer a terminal."""
+    return _CONTROL.sub("�", text.replace("\t", " "))
+
+
+def number(count: int) -> str:
+    """A count with its thousands apart: ``12,345``."""
+    return f"{count:,}"
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 repeat``, ``5 repeats``."""
+    return f"{number(count)} {noun}{'' if count == 1 else 's'}"
+
+
+def duration(value_s: float | None) -> str:
+    return NOTHING if value_s is None else format_duration(value_s)
+
+
+def size(count: int | None) -> str:
+    return NOTHING if count is None else format_bytes(count)
+
+
+def spread(value: float, low: float | None, high: float | None) -> str:
+    """How far the interval reaches from ``value``: ``±3 %``; nothing where it is not known."""
+    if low is None or high is None or value <= 0:
+        return ""
+    return f"±{format_ratio(max(high - value, value - low, 0) / value)}"
+
+
+def rate(value: Throughput) -> str:
+    """The throughput with its spread: ``31.5 MB/s ±3 %``."""
+    if value.bytes_per_s is None:
+        return NOTHING
+    return f"{format_rate(value.bytes_per_s)} {spread(value.bytes_per_s, value.low, value.high)}".rstrip()
+
+
+def estimate(value: Estimate | None) -> str:
+    """A duration with its spread: ``43.8 s (42.9 s – 44.4 s)``."""
+    if value is None:
+        return NOT_MEASURED
+    text = format_duration(value.value)
+    if value.low is None or value.high is None:
+        return f"{text} (one repeat: no spread)" if value.n < 2 else text
+    return f"{text} ({format_duration(value.low)} – {format_duration(value.high)})"
+
+
+def waits(who: str) -> str:
+    return "people wait" if who == "people" else "nobody waits"
+
+
+def repeats_measured(report: Report) -> str:
+    """What the figures are medians of: ``median of 5 repeats ± its interval``."""
+    count = len(report.repeats)
+    if count > 1:
+        return f"median of {counted(count, 'repeat')} ± its interval"
+    return f"{counted(count, 'repeat')}, no spread"
+
+
+def condition(run: Run) -> str:
+    """The start condition in a few words: ``start cold: client cache cold, server cache unknown``."""
+    layers = [f"{layer.name.replace('_', ' ')} {layer.state}" for layer in start_layers(run) if layer.present]
+    return f"start {start_word(run)}" + (f": {', '.join(layers)}" if layers else "")
+
+
+def own_cost(cost: OwnCost | None) -> str:
+    if cost is None:
+        return "pathtrace's own cost: not measured"
+    return (
+        f"pathtrace's own cost: recording {format_ratio(cost.recording_ratio)} and observing "
+        f"{format_ratio(cost.observing_ratio)} of the timed time, "
+        f"{format_duration(seconds(cost.sample_ns))} a sample"
+    )
+
+
+def stored(run: Run) -> str:
+    label = f", label {plain(run.label)}" if run.label else ""
+    return f"run {run.id}{label}"
+
+
+def distinct(caveats: Iterable[Caveat]) -> tuple[tuple[Caveat, tuple[str, ...]], ...]:
+    """Each caveat once, with everything that it is about, in order of first appearance."""
+    subjects: dict[tuple[str, str, str | None], list[str]] = {}
+    first: dict[tuple[str, str, str | None], Caveat] = {}
+    for caveat in caveats:
+        key = (caveat.code, caveat.text, caveat.remedy)
+        first.setdefault(key, caveat)
+        named = subjects.setdefault(key, [])
+        if caveat.subject is not None and caveat.subject not in named:
+            named.append(caveat.subject)
+    return tuple((first[key], tuple(named)) for key, named in subjects.items())
+
+
+def all_caveats(run: Run, report: Report) -> tuple[tuple[Caveat, tuple[str, ...]], ...]:
+    """Every doubt of the run, its report and its hops, each once."""
+    of_hops = (caveat for hop in report.hops for caveat in hop.caveats)
+    return distinct((*report.caveats, *run.caveats, *of_hops))
+
+
+def caveat_line(caveat: Caveat, subjects: tuple[str, ...]) -> str:
+    """One doubt in a sentence, with what it is about where its text does not say."""
+    unnamed = [subject for subject in subjects if subject not in caveat.text]
+    about = f"{', '.join(unnamed)}: " if unnamed else ""
+    return plain(about + caveat.text)
