@@ -27,6 +27,7 @@ for start in range(0, min(len(text), {most}), 1000):
 _NOTHING = "pass"
 _BURN = "until = time.process_time() + {seconds}\nwhile time.process_time() < until:\n    sum(range(1000))"
 _PAUSE = "time.sleep({seconds})"
+_MEDDLE = "if os.path.exists({victim!r}):\n    {act}"
 _CRASH = "sys.stderr.write('the index is upside down\\n'); sys.exit(3)"
 _HANG = "time.sleep(3600)"
 _RUBBISH = "print('<html>not', 'json'); sys.exit(0)"
@@ -45,6 +46,17 @@ def burning(folder: Path, seconds: float) -> Path:
 def pausing(folder: Path, seconds: float) -> Path:
     """Does nothing at all for ``seconds`` per document."""
     return _write(folder, _PAUSE.format(seconds=seconds), 4000)
+
+
+def removing(folder: Path, victim: Path) -> Path:
+    """Removes another file of the archive as soon as it is called first."""
+    return _write(folder, _MEDDLE.format(victim=str(victim), act=f"os.unlink({str(victim)!r})"), 4000)
+
+
+def growing(folder: Path, victim: Path) -> Path:
+    """Adds to another file of the archive whenever it is called."""
+    act = f"open({str(victim)!r}, 'a').write('and so on ' * 100)"
+    return _write(folder, _MEDDLE.format(victim=str(victim), act=act), 4000)
 
 
 def crashing(folder: Path) -> Path:

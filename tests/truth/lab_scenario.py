@@ -17,6 +17,8 @@ class Household:
     """The rest of the indexer's line: ``command: [...]`` or ``run: chunk``."""
     weights: Path | None = None
     model_url: str | None = None
+    model_more: str = ""
+    """Further keys of the model's place, each after a comma."""
     start: str = "cold"
     commit: str = "batch"
     batch: int = 100
@@ -52,7 +54,7 @@ class Household:
             f"batch: {self.batch}}}",
         ]
         if self.weights:
-            url = f"url: '{self.model_url}', api: openai" if self.model_url else "queue: 16"
+            url = f"url: '{self.model_url}', api: openai{self.model_more}" if self.model_url else "queue: 16"
             lines += [
                 f"  weights: {{kind: files, path: {self.weights}}}",
                 f"  model: {{kind: inference, {url}}}",
