@@ -83,6 +83,11 @@ class Place(Protocol):
         ...
 
     @property
+    def scratch_folder(self) -> Path | None:
+        """The folder that the place writes to, once opened; None if it writes nothing here."""
+        ...
+
+    @property
     def server_pid(self) -> int | None:
         """The local process behind a URL, once opened, where it can be seen."""
         ...

@@ -1,4 +1,4 @@
-"""Names and the classes behind them, imported on first use: the kinds of place."""
+"""Names and the classes behind them, imported on first use: the kinds of place, the observers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import cast
 
 from pathtrace.model.scenario import InferenceSpec, Place, PlaceKind, Scenario
 from pathtrace.model.work import Clock
+from pathtrace.ports import Observer
 from pathtrace.ports import Place as PlacePort
 
 
@@ -70,9 +71,28 @@ def build_places(scenario: Scenario, clock: Clock) -> Mapping[str, PlacePort]:
 
 
 def _build(scenario: Scenario, place: Place, clock: Clock) -> PlacePort:
-    module, name = cast("str", _CLASSES[place.kind]).split(":")
+    module, name = _CLASSES[place.kind].split(":")
     kind = getattr(import_module(module), name)
     if isinstance(place.spec, InferenceSpec):
         output = scenario.workload.model.output
         return cast("PlacePort", kind(place, clock, scenario.control.seed, output_tokens=output))
     return cast("PlacePort", kind(place, clock, scenario.control.seed))
+
+
+def build_observers(servers: Mapping[str, int]) -> tuple[Observer, ...]:
+    """Every observer of this host; ``servers`` are the processes behind places, by place."""
+    from pathtrace.observers.cpu import CpuObserver
+    from pathtrace.observers.disk import DiskObserver
+    from pathtrace.observers.interface import InterfaceObserver
+    from pathtrace.observers.memory import MemoryObserver
+    from pathtrace.observers.own import OwnObserver
+    from pathtrace.observers.process import ProcessObserver
+
+    return (
+        CpuObserver(),
+        DiskObserver(),
+        InterfaceObserver(),
+        MemoryObserver(),
+        OwnObserver(),
+        ProcessObserver(servers),
+    )

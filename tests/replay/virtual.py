@@ -72,6 +72,7 @@ class FakePlace:
         self.finish_ms: float | None = None
         self.closed = False
         self.mount: Mount | None = None
+        self.scratch_folder: Path | None = None
         self.server_pid: int | None = None
         self.identity: str | None = None
 

@@ -1,0 +1,119 @@
+"""The recipes: check, measure, show. Joins rooms and prints nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pathtrace.errors import UsageError
+from pathtrace.model.check import CheckReport
+from pathtrace.model.report import Report
+from pathtrace.model.run import Run
+from pathtrace.model.scenario import Scenario
+from pathtrace.ports import Progress
+from pathtrace.registry import KINDS, KindInfo
+from pathtrace.replay.stop import StopRequest
+
+__all__ = ["KindInfo", "Outcome", "StopRequest"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A stored run, analysed."""
+
+    folder: Path
+    run: Run
+    report: Report
+
+
+def load_scenario(path: Path, environ: Mapping[str, str]) -> Scenario:
+    """Read a scenario file. UsageError if it cannot be read, ScenarioError if it cannot be used."""
+    from pathtrace.scenario import decode, parse
+
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError(f"cannot read the scenario: {reason}", where=str(path)) from error
+    return parse(decode(data, str(path)), str(path), environ)
+
+
+async def check(scenario: Scenario, store: Path) -> CheckReport:
+    """What a run would read and need, against what is there. Changes nothing."""
+    import time
+
+    from pathtrace import registry
+    from pathtrace.app.checking import check_scenario
+    from pathtrace.observers.environment import describe
+
+    host = describe(scenario.here.name).hosts[0]
+    places = registry.build_places(scenario, time.perf_counter_ns)
+    return await check_scenario(scenario, places, host, store)
+
+
+async def run(
+    scenario: Scenario, store: Path, *, label: str | None, progress: Progress, stop: StopRequest
+) -> Outcome:
+    """Replay, measure, store and analyse. StoreError if the store refuses: what it took stays."""
+    from pathtrace.app.measuring import Measurement
+    from pathtrace.render.json_document import run_document
+    from pathtrace.render.markdown import run_page
+    from pathtrace.store.files import write_document
+
+    measurement = Measurement(scenario, store, label, progress, stop)
+    folder = await measurement.measure()
+    outcome = _open(folder)
+    write_document(folder, "run.json", to_json(run_document(outcome.run, outcome.report)))
+    write_document(folder, "report.md", run_page(outcome.run, outcome.report))
+    measurement.check_healthy()
+    return outcome
+
+
+def show(store: Path, name: str) -> Outcome:
+    """A stored run, analysed again. RunFileError if there is none or it cannot be read."""
+    from pathtrace.store.find import resolve
+
+    return _open(resolve(store, name))
+
+
+def _open(folder: Path) -> Outcome:
+    from pathtrace.analysis import analyse
+    from pathtrace.store.runs import load
+
+    run = load(folder)
+    return Outcome(folder, run, analyse(run))
+
+
+def to_json(document: Mapping[str, Any]) -> str:
+    """A document as text; NaN and infinities are refused, since JSON has none."""
+    import json
+
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def default_store(environ: Mapping[str, str]) -> Path:
+    """Where runs lie unless ``--store`` says otherwise."""
+    from pathtrace.store.find import default_store as found
+
+    return found(environ)
+
+
+def scenario_schema() -> dict[str, Any]:
+    """JSON Schema of a scenario file."""
+    from pathtrace.scenario import schema
+
+    return schema()
+
+
+def run_schema() -> dict[str, Any]:
+    """JSON Schema of the ``pathtrace.run/1`` document."""
+    from pathtrace.render.run_schema import run_schema as built
+
+    return built()
+
+
+def place_kinds() -> tuple[KindInfo, ...]:
+    """Every kind of place, also those that this version does not have."""
+    return KINDS

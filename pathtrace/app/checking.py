@@ -1,0 +1,111 @@
+"""What a run would read, write and need, held against what is there. Changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from pathtrace.errors import PlaceError
+from pathtrace.model.check import CheckReport, MemoryCheck, PlaceCheck, RoomCheck, TimeEstimate
+from pathtrace.model.report import Caveat
+from pathtrace.model.run import HostFacts
+from pathtrace.model.scenario import Action, FrequencyKind, Scenario
+from pathtrace.model.work import PlaceFacts
+from pathtrace.ports import Place as PlacePort
+from pathtrace.units import format_duration
+
+SLOW_BYTES_PER_S = 50e6
+FAST_BYTES_PER_S = 2e9
+"""What storage in use moves: an old disk or a 1GbE link at worst, NVMe or memory at best."""
+
+
+async def check_scenario(
+    scenario: Scenario, places: Mapping[str, PlacePort], host: HostFacts, store: Path
+) -> CheckReport:
+    """Reach every place that a flow goes through, side by side."""
+    checks = tuple(await asyncio.gather(*(_check(scenario, name, place) for name, place in places.items())))
+    facts = {check.name: check.facts for check in checks if check.facts is not None}
+    complete = len(facts) == len(checks)
+    read_bytes = sum(each.read_bytes or 0 for each in facts.values()) if complete else None
+    write_bytes = sum(each.write_bytes or 0 for each in facts.values()) if complete else None
+    return CheckReport(
+        scenario=scenario,
+        places=checks,
+        memory=_memory(scenario, facts, host),
+        room=_room(scenario, facts, store),
+        read_bytes=read_bytes,
+        write_bytes=write_bytes,
+        estimate=_estimate(scenario, read_bytes),
+        caveats=tuple(
+            Caveat("place", warning, None, name) for name, each in facts.items() for warning in each.warnings
+        ),
+    )
+
+
+async def _check(scenario: Scenario, name: str, place: PlacePort) -> PlaceCheck:
+    described = scenario.place(name)
+    try:
+        async with asyncio.timeout(described.timeout_s):
+            facts = await place.check()
+    except PlaceError as error:
+        return PlaceCheck(name, described.kind.value, described.host, None, str(error), error.hint)
+    except TimeoutError:
+        fault = f"no answer within {format_duration(described.timeout_s)}"
+        return PlaceCheck(name, described.kind.value, described.host, None, fault, "raise its timeout")
+    return PlaceCheck(name, described.kind.value, described.host, facts, None)
+
+
+def _weights_bytes(scenario: Scenario, facts: Mapping[str, PlaceFacts]) -> int | None:
+    """Bytes of everything that is loaded for inference; None if no flow loads anything."""
+    loaded = {
+        stages[0].place
+        for stages in (flow.stages for flow in scenario.flows)
+        if stages[0].action is Action.READ and stages[-1].action is Action.LOAD
+    }
+    known = [facts[name].bytes or 0 for name in loaded if name in facts]
+    return sum(known) if known else None
+
+
+def _memory(scenario: Scenario, facts: Mapping[str, PlaceFacts], host: HostFacts) -> tuple[MemoryCheck, ...]:
+    needed = _weights_bytes(scenario, facts)
+    return (MemoryCheck(host.name, needed, host.memory_available_bytes, host.memory_bytes),)
+
+
+def _room(scenario: Scenario, facts: Mapping[str, PlaceFacts], store: Path) -> tuple[RoomCheck, ...]:
+    needed = sum(each.write_bytes or 0 for each in facts.values())
+    needed += sum(
+        each.bytes or 0 for name, each in facts.items() if scenario.place(name).stand_in
+    )  # made files lie in scratch
+    folder = _existing(store)
+    return (RoomCheck("scratch", str(store), needed, shutil.disk_usage(folder).free),)
+
+
+def _existing(folder: Path) -> Path:
+    """The nearest folder above (or the folder itself) that exists."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return folder
+
+
+def _estimate(scenario: Scenario, read_bytes: int | None) -> TimeEstimate:
+    control = scenario.control
+    limit = f"the budget ends a run after {format_duration(control.budget_s)}"
+    if read_bytes is None:
+        return TimeEstimate(None, None, f"not every place was reached; {limit}")
+    unseen = {Action.PROCESS, Action.GENERATE, Action.EMBED}
+    flows = [flow for flow in scenario.flows if unseen & {stage.action for stage in flow.stages}]
+    if any(flow.frequency.kind is FrequencyKind.PER_REQUEST for flow in flows) or any(
+        not scenario.place(stage.place).stand_in
+        for flow in flows
+        for stage in flow.stages
+        if stage.action in unseen
+    ):
+        return TimeEstimate(
+            None, None, f"how long commands and model servers take is not known before a run; {limit}"
+        )
+    moved = read_bytes * (control.repeats + control.warmup)
+    low, high = moved / FAST_BYTES_PER_S, moved / SLOW_BYTES_PER_S
+    basis = f"{limit}; reading at 50 MB/s to 2 GB/s, stand-ins and SQLite not counted"
+    return TimeEstimate(min(low, control.budget_s), min(high, control.budget_s), basis)

@@ -1,0 +1,190 @@
+"""The main job: replay a scenario against real places, with observers, into a stored run."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Coroutine, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pathtrace import registry
+from pathtrace.app.probing import measure_ceilings
+from pathtrace.app.scratch import scratch_folder
+from pathtrace.model.report import Caveat
+from pathtrace.model.run import Activity, Ceiling, Environment, OwnCost, Reached, Run
+from pathtrace.model.sample import ReadingTable
+from pathtrace.model.scenario import Scenario
+from pathtrace.observers.activity import ActivityWatch
+from pathtrace.observers.environment import describe
+from pathtrace.ports import Place, Progress
+from pathtrace.redaction import Scrubber
+from pathtrace.replay.budget import Budget
+from pathtrace.replay.metering import Meter
+from pathtrace.replay.opening import close_places, open_places
+from pathtrace.replay.repeats import Replay
+from pathtrace.replay.stop import StopRequest
+from pathtrace.replay.stream import Recording
+from pathtrace.store import facts, runs
+from pathtrace.store.recorder import Recorder
+
+clock = time.perf_counter_ns
+
+
+class Measurement:
+    """One run of a scenario, from its folder to its facts. Use once: ``await measure()``."""
+
+    def __init__(
+        self, scenario: Scenario, store: Path, label: str | None, progress: Progress, stop: StopRequest
+    ) -> None:
+        self._scenario = scenario
+        self._store = store
+        self._label = label
+        self._progress = progress
+        self._stop = stop
+        self._scrub = Scrubber(scenario.secrets)
+        self._started_at = datetime.now(UTC)
+        self._origin_ns = clock()
+        self._environment: Environment = describe(scenario.here.name)
+        self._places: Mapping[str, Place] = registry.build_places(scenario, clock)
+        self._reached: dict[str, Reached] = {}
+        self._ceilings: tuple[Ceiling, ...] = ()
+        self._activity: tuple[Activity, ...] = ()
+        self.folder = runs.create(store, scenario.text, self._scrub, self._started_at)
+
+    async def measure(self) -> Path:
+        """Replay, probe, fingerprint, close, write the facts; returns the run's folder.
+
+        StoreError only where nothing could be stored. A second stop request cuts the replay short
+        and still leaves a readable run.
+        """
+        self._recorder = await Recorder.start(self.folder, self._scrub)
+        try:
+            await self._with_places()
+        finally:
+            await self._recorder.close()
+        self._write("interrupted" if self._stop.asked else self._status())
+        return self.folder
+
+    async def _with_places(self) -> None:
+        control = self._scenario.control
+        budget = Budget(control.budget_bytes, control.budget_s, clock, self._stop)
+        recording = Recording(self._recorder, clock, self._origin_ns, self._progress)
+        async with AsyncExitStack() as stack:
+            scratch = stack.enter_context(scratch_folder(self._store, self.folder.name))
+            stack.push_async_callback(close_places, self._places)
+            self._reached = await open_places(self._places, scratch)
+            servers = {name: each.server_pid for name, each in self._reached.items() if each.server_pid}
+            observers = registry.build_observers(servers)
+            self._meter = Meter(observers, self._recorder, clock, self._origin_ns)
+            self._replay = Replay(
+                self._scenario, self._places, self._reached, recording, self._meter, budget, self._stop
+            )
+            await self._interruptible(self._observed(budget, servers))
+
+    def check_healthy(self) -> None:
+        """Raise the StoreError that ended the recording, if one did."""
+        self._recorder.check_healthy()
+
+    async def _interruptible(self, work: Coroutine[None, None, None]) -> None:
+        """Run the work as a task that a second stop request may cancel; an outer cancel passes through."""
+        task = asyncio.create_task(work, name="replay")
+        self._stop.attach(task)
+        try:
+            await task
+        except asyncio.CancelledError:
+            if not self._stop.asked:
+                raise
+        finally:
+            self._stop.attach(None)
+
+    async def _observed(self, budget: Budget, servers: Mapping[str, int]) -> None:
+        watch = ActivityWatch(self._scenario.here.name, servers.values(), clock)
+        self._write(facts.RUNNING)
+        watch.begin()
+        attendants = [
+            asyncio.create_task(self._meter.run(), name="meter"),
+            asyncio.create_task(self._end_when_broken(budget), name="store watch"),
+        ]
+        try:
+            await self._replay.run(self._checkpoint)
+            self._activity = (watch.end(),)
+        finally:
+            for task in attendants:
+                task.cancel()
+            await asyncio.wait(attendants)
+        if not self._stop.asked:
+            self._ceilings = await measure_ceilings(self._scenario, self._usable(), clock, self._stop)
+            await self._fingerprint()
+
+    async def _end_when_broken(self, budget: Budget) -> None:
+        await self._recorder.broken.wait()
+        budget.end("store")
+
+    async def _checkpoint(self) -> None:
+        self._write(facts.RUNNING)
+
+    def _usable(self) -> dict[str, Place]:
+        return {name: place for name, place in self._places.items() if not self._reached[name].fault}
+
+    async def _fingerprint(self) -> None:
+        """Only now: reading the data any earlier would warm what it describes."""
+        for name, place in self._usable().items():
+            known = self._reached[name].facts
+            if known is not None:
+                fingerprint = await place.fingerprint()
+                self._reached[name] = replace(
+                    self._reached[name], facts=replace(known, fingerprint=fingerprint)
+                )
+
+    def _status(self) -> str:
+        whole = (
+            not self._replay.skipped
+            and self._replay.repeats_done > 0
+            and not self._recorder.faults
+            and self._recorder.failure is None
+        )
+        return "complete" if whole else "partial"
+
+    def _write(self, status: str) -> None:
+        """The facts as known so far; a store that refuses is told of at the end, not here."""
+        if self._recorder.failure is None:
+            facts.write_facts(self.folder, self._run(status), self._scrub)
+
+    def _run(self, status: str) -> Run:
+        return Run(
+            id=self.folder.name,
+            label=self._label,
+            status=status,
+            started_at=self._started_at.isoformat(timespec="seconds"),
+            duration_s=(clock() - self._origin_ns) / 1e9,
+            scenario=self._scenario,
+            environment=self._environment,
+            reached=tuple(self._reached.values()),
+            starts=tuple(self._replay.starts),
+            windows=(),
+            ceilings=self._ceilings,
+            activity=self._activity,
+            cost=self._cost(),
+            caveats=self._caveats(),
+            faults=(),
+            samples=runs.empty_samples(),
+            readings=ReadingTable(()),
+        )
+
+    def _cost(self) -> OwnCost:
+        wall_ns = max(1, clock() - self._origin_ns)
+        return OwnCost(
+            recording_ratio=self._recorder.recording_ns / wall_ns,
+            observing_ratio=self._meter.observing_ns / wall_ns,
+            sample_ns=self._recorder.sample_ns,
+        )
+
+    def _caveats(self) -> tuple[Caveat, ...]:
+        skipped = (
+            Caveat("not-measured", f"{name}: {reason}", "mend it and run again", name)
+            for name, reason in self._replay.skipped.items()
+        )
+        return (*self._replay.caveats.values(), *skipped)
