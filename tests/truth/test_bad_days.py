@@ -233,7 +233,7 @@ def test_a_full_disk_under_the_store_is_told(
     scenario = Household(documents.folder, library, "run: chunk", repeats=3).write(room / "household.yaml")
     before = _scratch()
     with unchanged(room / "home"):
-        outcome = pathtrace("run", str(scenario), "--json", store=small_disk(128 * 1024))
+        outcome = pathtrace("run", str(scenario), "--json", store=small_disk(1_200_000))
     assert outcome.code == NOT_MEASURED, outcome.err
     assert "pace" in outcome.err or "full" in outcome.err
     assert "Traceback" not in outcome.err
