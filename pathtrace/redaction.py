@@ -21,8 +21,8 @@ _QUERY = re.compile(
     r"[?&;](?:[a-z_.-]*(?:password|passwd|secret|token|signature|api[-_]?key|access[-_]?key))=(?P<secret>[^&#\s\"']*)",
     re.IGNORECASE,
 )
-SECRET_NAME = re.compile(r"PASS|SECRET|TOKEN|KEY|CREDENTIAL|AUTH", re.IGNORECASE)
-"""Names of environment variables whose values are taken for secrets."""
+SECRET_NAME = re.compile(r"PASS|SECRET|TOKEN(?!S)|KEY|CREDENTIAL|AUTH", re.IGNORECASE)
+"""Names of environment variables whose values are taken for secrets; ``MAX_TOKENS`` is a number."""
 
 
 def secret_spans(text: str) -> tuple[tuple[int, int], ...]:

@@ -54,7 +54,7 @@ def test_names_of_secrets_are_known(name: str) -> None:
     assert SECRET_NAME.search(name)
 
 
-@pytest.mark.parametrize("name", ["HOME", "NAS_HOST", "MODEL_DIR"])
+@pytest.mark.parametrize("name", ["HOME", "NAS_HOST", "MODEL_DIR", "MAX_TOKENS"])
 def test_other_names_are_not_taken_for_secrets(name: str) -> None:
     assert not SECRET_NAME.search(name)
 
