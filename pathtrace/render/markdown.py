@@ -18,10 +18,11 @@ from pathtrace.units import format_bytes, format_count_rate, format_duration, fo
 
 NOT_STATED = "not stated"
 RANKED = 5
-_SPECIAL = re.compile(r"([\\`*_\[\]<>|#~])")
+_SPECIAL = re.compile(r"([\\`*\[\]<|~]|(?<!\w)_|_(?!\w)|^[>#+-])")
+"""Signs that Markdown reads anywhere, underscores at a word's edge, and what counts at a line's start."""
 
 
-def report_page(run: Run, report: Report) -> str:
+def run_page(run: Run, report: Report) -> str:
     """The page's text."""
     lines = [
         *_head(run, report),
@@ -88,7 +89,7 @@ def _configuration(run: Run, report: Report) -> Iterator[str]:
         yield f"- Link {escaped(link.name)}: {escaped(', '.join(link.hosts))}, {link.kind}, {speed}"
     for entry in report.dataset:
         files = "files not counted" if entry.files is None else wording.counted(entry.files, "file")
-        print_ = f", fingerprint `{escaped(entry.fingerprint)}`" if entry.fingerprint else ""
+        print_ = f", fingerprint {escaped(entry.fingerprint)}" if entry.fingerprint else ""
         yield f"- Data of {escaped(entry.place)}: {files}, {wording.size(entry.bytes)}{print_}"
     stand_ins = [place.name for place in run.scenario.places if place.stand_in]
     if stand_ins:

@@ -1,0 +1,65 @@
+"""Options and arguments that several commands share, so that they read and behave alike."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from pathtrace.errors import UsageError
+
+
+@dataclass(slots=True)
+class Settings:
+    """What holds for the whole program, wherever it is given."""
+
+    debug: bool = False
+
+
+def _remember_debug(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    settings = ctx.find_object(Settings)
+    if settings is not None and value:
+        settings.debug = True
+
+
+debug_option = click.option(
+    "--debug",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_remember_debug,
+    help="Show a traceback when something fails.",
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Write one JSON document to standard output, nothing else."
+)
+quiet_option = click.option("--quiet", is_flag=True, help="No progress and no remarks on standard error.")
+store_option = click.option(
+    "--store",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Where runs lie. Default: $PATHTRACE_STORE, else a folder of your own data.",
+)
+scenario_argument = click.argument(
+    "scenario", required=False, metavar="SCENARIO", type=click.Path(path_type=Path)
+)
+
+
+def given_scenario(scenario: Path | None, command: str) -> Path:
+    """The scenario, or an error that says how to come by one."""
+    if scenario is None:
+        raise UsageError(
+            f"{command} needs a scenario: a YAML file that describes your places and flows",
+            hint=f"try 'pathtrace {command} scenarios/quickstart.yaml', then copy and adapt "
+            "scenarios/household-archive.yaml",
+        )
+    return scenario
+
+
+def given_store(store: Path | None) -> Path:
+    """Where runs lie: as asked for, else the default of this machine's environment."""
+    from pathtrace import app
+
+    return store if store is not None else app.default_store(os.environ)

@@ -1,0 +1,84 @@
+"""``pathtrace run``."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pathtrace.cli.options import (
+    debug_option,
+    given_scenario,
+    given_store,
+    json_option,
+    quiet_option,
+    scenario_argument,
+    store_option,
+)
+from pathtrace.errors import EXIT_DONE, EXIT_NOT_MEASURED
+
+if TYPE_CHECKING:
+    from pathtrace.app import Outcome, StopRequest
+    from pathtrace.cli.progress import Watching
+    from pathtrace.model.scenario import Scenario
+
+STOPPING = "stopping once what is under way has finished; press Ctrl-C again to stop at once"
+
+
+@click.command("run")
+@scenario_argument
+@click.option("--label", metavar="TEXT", help="A name for this run, to find it by later.")
+@store_option
+@json_option
+@quiet_option
+@debug_option
+def command(scenario: Path | None, label: str | None, store: Path | None, as_json: bool, quiet: bool) -> int:
+    """Replay a scenario and say where the waiting goes.
+
+    Measures every hop, prints the verdict, the hops and a ranking in time per
+    day, and stores the run with a one-page report.md. What is yours is only
+    read; scratch data is removed. Ctrl-C ends early and keeps what was measured.
+
+    \b
+    Example:
+      pathtrace run scenarios/quickstart.yaml --label before
+    """
+    from pathtrace import app
+    from pathtrace.cli.progress import progress_for
+    from pathtrace.cli.show import write_outcome
+
+    loaded = app.load_scenario(given_scenario(scenario, "run"), os.environ)
+    stop = app.StopRequest()
+    with closing(progress_for(loaded, quiet)) as progress:
+        outcome = asyncio.run(_replay(loaded, given_store(store), label, progress, stop))
+    write_outcome(outcome, as_json)
+    return exit_code(outcome, stop)
+
+
+async def _replay(
+    scenario: Scenario, store: Path, label: str | None, progress: Watching, stop: StopRequest
+) -> Outcome:
+    from pathtrace import app
+    from pathtrace.cli import signals
+
+    def ask(number: int) -> None:
+        if stop.signal is None:
+            progress.message(STOPPING)
+        stop.request(number)
+
+    with signals.passed_on(ask):
+        return await app.run(scenario, store, label=label, progress=progress, stop=stop)
+
+
+def exit_code(outcome: Outcome, stop: StopRequest) -> int:
+    """0 if all was measured; 130 or 143 if a signal ended it; 3 if anything is missing."""
+    from pathtrace.cli import signals
+
+    if outcome.run.status == "interrupted":
+        return signals.exit_code(stop.signal)
+    unmeasured = any(hop.duration_s is None for hop in outcome.report.hops)
+    return EXIT_NOT_MEASURED if unmeasured or outcome.run.status == "partial" else EXIT_DONE

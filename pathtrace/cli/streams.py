@@ -1,0 +1,117 @@
+"""Standard output carries the result and nothing else; standard error carries talk.
+
+Owns rich's console and how text is spelled where the terminal's encoding lacks a sign. A reader that
+went away (a closed pipe) is no error.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+_SPELLINGS = {
+    "→": "->",
+    "·": "-",
+    "–": "-",
+    "•": "*",
+    "±": "+/-",
+    "µ": "u",
+    "…": "...",
+    "─": "-",
+    "━": "-",
+    "│": "|",
+}
+
+
+def _spell(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    signs = error.object[error.start : error.end]
+    return "".join(_SPELLINGS.get(sign, "?") for sign in signs), error.end
+
+
+def tolerate_any_encoding() -> None:
+    """From here on, what a stream cannot encode is spelled in letters instead of failing."""
+    codecs.register_error("pathtrace.spell", _spell)
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="pathtrace.spell")
+
+
+def can_draw(stream: TextIO) -> bool:
+    """Whether the stream's encoding knows the signs that drawings are made of."""
+    try:
+        "┌─┆┃▼".encode(stream.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+@contextmanager
+def pipe_may_close() -> Iterator[None]:
+    """Ends quietly where the reader of standard output has gone; the exit code stays as it is."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        forget_stdout()
+
+
+def forget_stdout() -> None:
+    """Send what is still buffered nowhere, so that the interpreter's own flush cannot fail."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def write_json(document: Mapping[str, object]) -> None:
+    """One document on standard output; ASCII only, so that every encoding can carry it."""
+    text = json.dumps(document, indent=2, allow_nan=False)
+    with pipe_may_close():
+        sys.stdout.write(text + "\n")
+
+
+def write_text(text: str) -> None:
+    """Text as it is on standard output."""
+    with pipe_may_close():
+        sys.stdout.write(text + "\n")
+
+
+def write_view(view: RenderableType) -> None:
+    """A rich value on standard output, in colour only where that is wanted and possible."""
+    with pipe_may_close():
+        console(sys.stdout).print(view)
+
+
+def console(stream: TextIO) -> Console:
+    """A console on ``stream`` that takes text literally: no markup, no emoji names, no guesses."""
+    from rich.console import Console
+
+    class PlainConsole(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return PlainConsole(file=stream, markup=False, highlight=False, emoji=False)
+
+
+def drawing_width() -> int:
+    """Columns of the terminal, or what COLUMNS says."""
+    return console(sys.stdout).width
+
+
+def say(text: str) -> None:
+    """One remark on standard error."""
+    try:
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+    except BrokenPipeError:
+        return

@@ -1,0 +1,45 @@
+"""Which commands there are: name -> where it is defined, and its one-line help.
+
+A command's module is imported when it is run or its own help is asked for, not before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    target: str
+    """``module:attribute``."""
+    help: str
+
+
+COMMANDS: Mapping[str, Entry] = {
+    "check": Entry("pathtrace.cli.check:command", "Reach every place and say what a run would need."),
+    "run": Entry("pathtrace.cli.run:command", "Replay a scenario and say where the waiting goes."),
+    "show": Entry("pathtrace.cli.show:command", "Show a stored run again."),
+    "map": Entry("pathtrace.cli.map:command", "Draw the path, with figures when given a run."),
+    "schema": Entry("pathtrace.cli.schema:command", "Print the JSON Schema of a scenario or a run."),
+    "places": Entry("pathtrace.cli.places:command", "List the kinds of place."),
+}
+
+NOT_YET: tuple[str, ...] = (
+    "baseline",
+    "capture",
+    "compare",
+    "doctor",
+    "explain",
+    "history",
+    "init",
+    "note",
+    "observe",
+    "probe",
+    "report",
+    "respond",
+    "scan",
+    "schedule",
+    "whatif",
+)
+"""Commands that are planned and named in documents, but not in this version."""
