@@ -1,4 +1,4 @@
-"""What the keys of a scenario must mean together: names that exist, places that can do their work.
+"""What the keys of a scenario must mean together: one source a place, places that can do their work.
 
 Only what the file itself shows. Whether a path exists or a server answers, ``check`` finds out.
 """
@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from pathtrace.model.scenario import Action, FrequencyKind, PlaceKind
 from pathtrace.scenario import document as doc
-from pathtrace.scenario.faults import Fault, allowed
-from pathtrace.scenario.hosts import here_name
+from pathtrace.scenario.faults import Fault
+from pathtrace.scenario.names import declared
 from pathtrace.scenario.path_rules import ORDER, action_of, derived_frequency
 from pathtrace.scenario.tree import Tree
 
@@ -26,12 +26,6 @@ def check_meaning(document: doc.Document, tree: Tree) -> Iterator[Fault]:
     for name, flow in document.flows.items():
         yield from _flow(name, flow, document, tree)
     yield from _unfilled_databases(document, tree)
-    for index, group in enumerate(document.together):
-        for number, name in enumerate(group):
-            if name not in _declared(tree, "flows"):
-                message = f"together: there is no flow {name!r}"
-                hint = allowed(_declared(tree, "flows"), name)
-                yield tree.fault(("together", index, number), message, hint)
 
 
 def actions_in(flow: doc.Flow, document: doc.Document) -> list[tuple[str, Action]]:
@@ -40,11 +34,6 @@ def actions_in(flow: doc.Flow, document: doc.Document) -> list[tuple[str, Action
         (name, action_of(_kind(document, name), _task(document, name), position, len(flow.path)))
         for position, name in enumerate(flow.path)
     ]
-
-
-def _declared(tree: Tree, section: str) -> list[str]:
-    entries = tree.at((section,))
-    return list(entries) if isinstance(entries, dict) else []
 
 
 def _kind(document: doc.Document, name: str) -> PlaceKind:
@@ -61,9 +50,9 @@ def _sources(document: doc.Document, tree: Tree) -> Iterator[Fault]:
         keys = _SOURCES.get(place.kind, ())
         given = [key for key in keys if key in place.model_fields_set]
         if keys and len(given) != 1:
-            which = " and ".join(given) if given else "none of them"
+            which, hint = (" and ".join(given), "keep one of them") if given else ("none of them", "add one")
             message = f"places.{name} needs exactly one of {', '.join(keys)}, and has {which}"
-            yield tree.key_fault(("places", name), message)
+            yield tree.key_fault(("places", name), message, hint)
 
 
 def _hosts(document: doc.Document, tree: Tree) -> Iterator[Fault]:
@@ -71,36 +60,23 @@ def _hosts(document: doc.Document, tree: Tree) -> Iterator[Fault]:
     for name in claimed[1:]:
         hint = f"{claimed[0]!r} already says so; one host runs pathtrace"
         yield tree.fault(("hosts", name, "here"), f"hosts.{name}: here: true a second time", hint)
-    known = [*_declared(tree, "hosts"), here_name(document)]
     for name, link in document.links.items():
         for index, host in enumerate(link.hosts):
-            path = ("links", name, "hosts", index)
             if host in link.hosts[:index]:
-                yield tree.fault(path, f"links.{name} names the host {host!r} twice")
-            yield from _unknown_host(tree, path, host, known)
-    for name, place in document.places.items():
-        if place.host is not None:
-            yield from _unknown_host(tree, ("places", name, "host"), place.host, known)
-
-
-def _unknown_host(tree: Tree, path: tuple[str | int, ...], host: str, known: list[str]) -> Iterator[Fault]:
-    """Without ``hosts`` a name is enough; with it, another name is probably a slip."""
-    if _declared(tree, "hosts") and host not in known:
-        yield tree.fault(path, f"{path[0]}.{path[1]}: there is no host {host!r}", allowed(known, host))
+                path = ("links", name, "hosts", index)
+                yield tree.fault(
+                    path, f"links.{name} names the host {host!r} twice", "a link joins two or more"
+                )
 
 
 def _flow(name: str, flow: doc.Flow, document: doc.Document, tree: Tree) -> Iterator[Fault]:
     path = ("flows", name, "path")
     if len(flow.path) < 2:
         yield tree.fault(path, f"flows.{name}: a path needs two places or more", "from where, and to where?")
-    known = _declared(tree, "places")
     for index, place in enumerate(flow.path):
-        if place not in known:
-            yield tree.fault(
-                (*path, index), f"flows.{name}: there is no place {place!r}", allowed(known, place)
-            )
-        elif place in flow.path[:index]:
-            yield tree.fault((*path, index), f"flows.{name} goes through {place!r} twice")
+        if place in flow.path[:index]:
+            message = f"flows.{name} goes through {place!r} twice"
+            yield tree.fault((*path, index), message, "give the second one a place of its own")
     if len(flow.path) > 1 and all(place in document.places for place in flow.path):
         for index in range(len(flow.path)):
             fault = _misplaced(index, flow, document)
@@ -167,7 +143,7 @@ def _unfilled_databases(document: doc.Document, tree: Tree) -> Iterator[Fault]:
         for name, flow in document.flows.items()
         if len(flow.path) > 1 and all(place in document.places for place in flow.path)
     }
-    if len(sound) < len(_declared(tree, "flows")):
+    if len(sound) < len(declared(tree, "flows")):
         return  # the flow that fills it may be among the faulty ones
     for name, flow in sound.items():
         first = document.places[flow.path[0]]

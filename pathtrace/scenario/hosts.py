@@ -8,12 +8,13 @@ from urllib.parse import urlsplit
 from pathtrace.model.scenario import Host
 from pathtrace.scenario import document as doc
 
-_HERE = "workstation"
+HERE = "workstation"
+"""The host that runs pathtrace, unless one says ``here: true``."""
 
 
 def here_name(document: doc.Document) -> str:
     """The host that runs pathtrace."""
-    return next((name for name, host in document.hosts.items() if host.here), _HERE)
+    return next((name for name, host in document.hosts.items() if host.here), HERE)
 
 
 def host_of(place: doc.PlaceOf, document: doc.Document) -> str:

@@ -13,8 +13,9 @@ from pathtrace.scenario.availability import unavailable
 from pathtrace.scenario.build import build
 from pathtrace.scenario.checks import check_meaning
 from pathtrace.scenario.faults import Fault, scenario_error
+from pathtrace.scenario.names import unknown_names
 from pathtrace.scenario.secrecy import as_messages_quote, command_faults, hide_secrets, secrets_of
-from pathtrace.scenario.shape import read_document
+from pathtrace.scenario.shape import is_other_version, read_document
 from pathtrace.scenario.tree import read_tree
 
 
@@ -42,7 +43,7 @@ def parse(text: str, source: str, environ: Mapping[str, str]) -> Scenario:
     document = None
     if isinstance(tree.root, dict):
         document, shape_faults = read_document(tree)
-        faults += shape_faults
+        faults += [*shape_faults, *(() if is_other_version(tree) else unknown_names(tree))]
     if document is not None:
         faults += [*check_meaning(document, tree), *unavailable(document, tree)]
     if faults or document is None:

@@ -33,9 +33,8 @@ _NESTED: Mapping[tuple[str, ...], type[BaseModel]] = {
 
 def read_document(tree: Tree) -> tuple[doc.Document | None, list[Fault]]:
     """The sound part of ``tree``, or None if too little is left, and all faults of shape."""
-    version = _version_fault(tree)
-    if version is not None:
-        return None, [version]
+    if is_other_version(tree):
+        return None, [_version_fault(tree)]
     empty = [path for path in _empty_values(tree.root, ()) if path not in tree.broken]
     faults = [
         tree.fault(path, f"{_dotted(path)} is empty", "give a value, or remove the key") for path in empty
@@ -45,20 +44,21 @@ def read_document(tree: Tree) -> tuple[doc.Document | None, list[Fault]]:
         return doc.Document.model_validate(root), faults
     except ValidationError as error:
         findings = [(_path(found["loc"]), found) for found in error.errors(include_url=False)]
-    faults += [
-        _fault(tree, path, found) for path, found in findings if not _is_echo(path, found, tree, faults)
-    ]
+    faults += [_fault(tree, path, found) for path, found in findings if not _is_echo(path, found, tree)]
     try:
         return doc.Document.model_validate(_without(root, [path for path, _ in findings])), faults
     except ValidationError:
         return None, faults
 
 
-def _version_fault(tree: Tree) -> Fault | None:
-    written = tree.at(("pathtrace",))
-    if written is None or written == "1":
-        return None
-    message = f"this version reads scenarios that start with pathtrace: 1, not {shown(written)}"
+def is_other_version(tree: Tree) -> bool:
+    """True for a file of another format version: nothing else about it can be judged."""
+    return tree.at(("pathtrace",)) not in (None, "1")
+
+
+def _version_fault(tree: Tree) -> Fault:
+    written = shown(tree.at(("pathtrace",)))
+    message = f"this version reads scenarios that start with pathtrace: 1, not {written}"
     return tree.fault(("pathtrace",), message, "write pathtrace: 1, or use the version that the file is for")
 
 
@@ -95,12 +95,17 @@ def _path(location: tuple[int | str, ...]) -> Path:
     return tuple(step for step in location if step != "[key]")
 
 
-def _is_echo(path: Path, found: Any, tree: Tree, faults: list[Fault]) -> bool:
+def _is_echo(path: Path, found: Any, tree: Tree) -> bool:
     """True for what is missing only because it was taken out as faulty before."""
-    missing = found["type"] in ("missing", "union_tag_not_found", "too_short")
-    if found["type"] == "union_tag_not_found":
-        path = (*path, "kind")
-    return missing and bool(faults or tree.broken) and path in tree.values
+    match found["type"]:
+        case "missing":
+            return path in tree.values
+        case "union_tag_not_found":
+            return (*path, "kind") in tree.values
+        case "too_short":
+            return isinstance(tree.at(path), dict) and bool(tree.at(path))
+        case _:
+            return False
 
 
 def _fault(tree: Tree, path: Path, found: Any) -> Fault:
@@ -114,7 +119,7 @@ def _fault(tree: Tree, path: Path, found: Any) -> Fault:
             return _unknown_key(tree, path)
         case "missing":
             return _missing(tree, path)
-        case "union_tag_not_found":
+        case "union_tag_not_found" if isinstance(tree.at(path), dict):
             return tree.key_fault(path, f"{_dotted(path)} has no kind", allowed(doc.PLACE_KINDS, ""))
         case "union_tag_invalid":
             kind = tree.at((*path, "kind"))
@@ -133,10 +138,11 @@ def _unknown_key(tree: Tree, path: Path) -> Fault:
     kinds = [kind for kind, place in doc.PLACE_KINDS.items() if key in place.model_fields]
     if len(path) == 3 and path[0] == "places":
         mine = tree.at((*path[:-1], "kind"))
-        message = f"a {mine} place has no key {shown(key)}"
+        message = f"{'an' if mine == 'inference' else 'a'} {mine} place has no key {shown(key)}"
         if kinds:
             return tree.key_fault(path, message, f"{key} belongs to: {', '.join(kinds)}")
-        return tree.key_fault(path, message, allowed(model.model_fields, key))
+        own = [field for field in model.model_fields if field not in doc.PlaceOf.model_fields]
+        return tree.key_fault(path, message, allowed([*own, *doc.PlaceOf.model_fields], key))
     where = f" in {_dotted(path[:-1])}" if len(path) > 1 else ""
     return tree.key_fault(path, f"unknown key {shown(key)}{where}", allowed(model.model_fields, key))
 
