@@ -1,0 +1,89 @@
+"""What lies in a run's folder, how it is written so that a crash leaves whole files, and who may read it.
+
+Knows names, modes and bytes; what the files mean is for its neighbours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+from pathtrace.errors import StoreError
+from pathtrace.units import KIB
+
+FORMAT = 1
+"""Of run folders. 1: the first (facts.json, windows.jsonl, samples.bin, readings.csv, faults.jsonl)."""
+
+FACTS = "facts.json"
+SAMPLES = "samples.bin"
+READINGS = "readings.csv"
+FAULTS = "faults.jsonl"
+WINDOWS = "windows.jsonl"
+SCENARIO = "scenario.yaml"
+DOCUMENT = "run.json"
+PAGE = "report.md"
+
+_RESERVE = ".reserve"
+_RESERVE_BYTES = 512 * KIB
+"""Kept back while a run goes, so that on a full disk there is room to say how it ended."""
+
+PRIVATE_FOLDER = 0o700
+PRIVATE_FILE = 0o600
+
+
+def make_folder(folder: Path) -> None:
+    """Make a private folder and its parents; FileExistsError if it is there already, else StoreError."""
+    try:
+        folder.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        folder.mkdir(mode=PRIVATE_FOLDER)
+    except FileExistsError:
+        if folder.is_dir():
+            raise
+        raise store_error(folder.parent, NotADirectoryError(f"{folder.parent} is not a folder")) from None
+    except OSError as error:
+        raise store_error(folder.parent, error) from error
+
+
+def write_document(folder: Path, name: str, text: str) -> Path:
+    """Write one whole file of a run: either the old text or the new one is there, never half of it.
+
+    The text must be free of secrets already.
+    """
+    path = folder / name
+    try:
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)  # mode 0600
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(text.encode("utf-8", "surrogateescape"))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise store_error(path, error) from error
+    return path
+
+
+def make_reserve(folder: Path) -> None:
+    """Take the room that is kept back. StoreError if there is none."""
+    write_document(folder, _RESERVE, "\0" * _RESERVE_BYTES)
+
+
+def release_reserve(folder: Path) -> None:
+    """Give it back; nothing happens if that was done."""
+    with contextlib.suppress(OSError):
+        (folder / _RESERVE).unlink()
+
+
+def store_error(path: Path, error: OSError) -> StoreError:
+    """The operating system's refusal to write, in our words."""
+    reason = (error.strerror or str(error)).lower()
+    return StoreError(
+        f"cannot write: {reason}",
+        where=str(path),
+        hint="make room there, or name another place for runs with --store DIR or PATHTRACE_STORE",
+    )

@@ -1,0 +1,103 @@
+"""Finds a run by what people call it: an id, the start of one, a label, a folder, ``last``, ``last~1``."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from pathtrace.errors import RunFileError
+from pathtrace.store import files
+from pathtrace.store.facts import read_document
+
+_LAST = re.compile(r"last(?:~(\d+))?")
+_LISTED = 5
+
+
+def default_store(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where runs lie unless the command line says otherwise."""
+    named = environment.get("PATHTRACE_STORE")
+    if named:
+        return Path(named).expanduser()
+    home = environment.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(home).expanduser() / "pathtrace" / "runs"
+
+
+def run_ids(store: Path) -> tuple[str, ...]:
+    """Ids of all runs in a store, oldest first; none if there is no store yet. RunFileError."""
+    try:
+        found = sorted(path.name for path in store.iterdir() if (path / files.FACTS).is_file())
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise RunFileError(
+            f"cannot read: {(error.strerror or str(error)).lower()}", where=str(store)
+        ) from error
+    return tuple(found)
+
+
+def resolve(store: Path, name: str) -> Path:
+    """The folder of the run called ``name``. RunFileError if there is none, or more than one."""
+    ids = run_ids(store)
+    if last := _LAST.fullmatch(name):
+        return store / _from_last(store, ids, int(last[1] or 0))
+    if name in ids:
+        return store / name
+    if os.sep in name or (Path(name) / files.FACTS).is_file():
+        return _folder(Path(name))
+    labels = _labels(store, ids)
+    for matches in (
+        [run for run in ids if labels[run] == name],
+        [run for run in ids if name and run.startswith(name)],
+    ):
+        if matches:
+            return store / _only(name, matches, labels)
+    raise _unknown(store, name, ids, labels)
+
+
+def _from_last(store: Path, ids: tuple[str, ...], back: int) -> str:
+    if back < len(ids):
+        return ids[-1 - back]
+    count = {0: "is no run", 1: "is 1 run"}.get(len(ids), f"are {len(ids)} runs")
+    raise RunFileError(
+        f"there {count} in the store", where=str(store), hint="pathtrace run SCENARIO makes one"
+    )
+
+
+def _folder(path: Path) -> Path:
+    if not (path / files.FACTS).is_file():
+        reason = f"not a run folder: it has no {files.FACTS}" if path.is_dir() else "no such run folder"
+        raise RunFileError(reason, where=str(path))
+    return path
+
+
+def _labels(store: Path, ids: tuple[str, ...]) -> dict[str, str | None]:
+    """Each run's label; a damaged run has none, and does not stand in the way of others."""
+    labels: dict[str, str | None] = {}
+    for run in ids:
+        try:
+            label = read_document(store / run).get("label")
+        except RunFileError:
+            label = None
+        labels[run] = label if isinstance(label, str) else None
+    return labels
+
+
+def _only(name: str, matches: list[str], labels: dict[str, str | None]) -> str:
+    if len(matches) == 1:
+        return matches[0]
+    listed = ", ".join(f"{run} ({labels[run]})" if labels[run] else run for run in matches[-_LISTED:])
+    more = f" and {len(matches) - _LISTED} older" if len(matches) > _LISTED else ""
+    raise RunFileError(f"{name!r} is {len(matches)} runs: {listed}{more}", hint="write more of the id")
+
+
+def _unknown(store: Path, name: str, ids: tuple[str, ...], labels: dict[str, str | None]) -> RunFileError:
+    names = [*ids, *(label for label in labels.values() if label)]
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if near:
+        hint = f"did you mean {near[0]!r}?"
+    else:
+        hint = f"the last one is {ids[-1]}" if ids else "there is none yet: pathtrace run SCENARIO makes one"
+    return RunFileError(f"no run is called {name!r}", where=str(store), hint=hint)
