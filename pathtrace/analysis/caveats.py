@@ -1,0 +1,131 @@
+"""Doubts about this run's figures, each with its remedy: defaults, few repeats, stand-ins, the unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from pathtrace.analysis.study import FlowStudy
+from pathtrace.analysis.timeuse import identity_error
+from pathtrace.model.report import Caveat
+from pathtrace.model.run import Run
+from pathtrace.model.scenario import Flow, FrequencyKind, Scenario
+from pathtrace.units import format_ratio
+
+TOO_COSTLY = 0.01
+"""Of the timed wall time: pathtrace's own cost above which it is said."""
+IDENTITY = 0.01
+
+
+def caveats(run: Run, studies: Sequence[FlowStudy]) -> tuple[Caveat, ...]:
+    """The run's own first, then what analysis adds; each code and subject once."""
+    found = [
+        *run.caveats,
+        *_assumed(run.scenario),
+        *_repeats(run, studies),
+        *_closed_loop(run.scenario, studies),
+        *_stand_ins(run.scenario, studies),
+        *_starts(run),
+        *_cut_short(run),
+        *_unmeasured(run, studies),
+        *_own_cost(run),
+        *_identity(studies),
+    ]
+    return tuple({(caveat.code, caveat.subject): caveat for caveat in reversed(found)}.values())[::-1]
+
+
+def about(found: Iterable[Caveat], subjects: Iterable[str]) -> tuple[Caveat, ...]:
+    """Those of ``found`` that are about one of ``subjects``."""
+    names = set(subjects)
+    return tuple(caveat for caveat in found if caveat.subject in names)
+
+
+def _assumed(scenario: Scenario) -> Iterator[Caveat]:
+    counts = {
+        FrequencyKind.PER_REQUEST: ("requests_per_day", scenario.workload.requests_per_day),
+        FrequencyKind.PER_DOCUMENT: ("documents_per_day", scenario.workload.documents_per_day),
+        FrequencyKind.PER_LOAD: ("loads_per_day", scenario.workload.loads_per_day),
+    }
+    for flow in scenario.flows:
+        key, value = counts.get(flow.frequency.kind, ("", 0.0))
+        if key and key not in scenario.workload.stated:
+            text = f"{value:g} {key.replace('_', ' ')} is a default, not what you said"
+            yield Caveat("assumed", text, f"state `{key}` under `workload`", key)
+        if flow.frequency.assumed:
+            text = f"how often {flow.name} happens ({flow.frequency.text}) was derived from its shape"
+            yield Caveat("assumed", text, f"state `frequency` of {flow.name}", flow.name)
+
+
+def _repeats(run: Run, studies: Sequence[FlowStudy]) -> Iterator[Caveat]:
+    if studies and max(len(study.repeats) for study in studies) == 1:
+        yield Caveat("one-repeat", "one repeat: no spread is known", "set `repeats: 5`", None)
+
+
+def _closed_loop(scenario: Scenario, studies: Sequence[FlowStudy]) -> Iterator[Caveat]:
+    for study in studies:
+        if study.flow.frequency.kind is FrequencyKind.PER_REQUEST and scenario.workload.rate_per_s is None:
+            text = "closed loop: a user asks again only after the answer, so slowness also slows the asking"
+            yield Caveat("closed-loop", text, "state `rate` for arrivals that do not wait", study.flow.name)
+
+
+def _stand_ins(scenario: Scenario, studies: Sequence[FlowStudy]) -> Iterator[Caveat]:
+    used = {name for study in studies for name in study.flow.path}
+    for place in scenario.places:
+        if place.stand_in and place.name in used:
+            text = f"{place.name} is a stand-in: made by pathtrace, not yours"
+            yield Caveat("stand-in", text, "name your own files, command or server", place.name)
+
+
+def _starts(run: Run) -> Iterator[Caveat]:
+    seen = set()
+    for start in run.starts:
+        for layer in start.layers:
+            if start.repeat >= 0 and layer.state == "unknown" and (layer.layer, layer.place) not in seen:
+                seen.add((layer.layer, layer.place))
+                what = layer.layer.replace("_", " ")
+                text = f"whether the {what} of {layer.place} was cold or warm is unknown: {layer.evidence}"
+                yield Caveat("start-unknown", text, None, layer.place)
+
+
+def _cut_short(run: Run) -> Iterator[Caveat]:
+    for flow in dict.fromkeys(
+        window.flow for window in run.windows if window.repeat >= 0 and not window.complete
+    ):
+        if 0 <= flow < len(run.scenario.flows):
+            name = run.scenario.flows[flow].name
+            text = f"{name} did not come to its end in every repeat: a budget, a fault or an interrupt"
+            yield Caveat("incomplete", text, "raise `budget`, or mend what failed", name)
+
+
+def _unmeasured(run: Run, studies: Sequence[FlowStudy]) -> Iterator[Caveat]:
+    measured = {study.flow.name for study in studies}
+    for flow in run.scenario.flows:
+        if flow.name not in measured:
+            text = f"{flow.name} was not measured: {why_not_measured(run, flow)}"
+            yield Caveat("not-measured", text, None, flow.name)
+
+
+def why_not_measured(run: Run, flow: Flow) -> str:
+    """The fault of a place on its path, else what the run's status says."""
+    for reached in run.reached:
+        if reached.place in flow.path and reached.fault:
+            return f"{reached.place}: {reached.fault}"
+    if run.status == "interrupted":
+        return "the run was interrupted before its turn"
+    return "no operation of it was recorded"
+
+
+def _own_cost(run: Run) -> Iterator[Caveat]:
+    cost = run.cost
+    if cost is not None and cost.recording_ratio + cost.observing_ratio > TOO_COSTLY:
+        total = cost.recording_ratio + cost.observing_ratio
+        text = f"recording and observing took {format_ratio(total)} of the timed time in CPU"
+        yield Caveat("tracer-cost", text, "fewer, larger operations cost less to record", None)
+
+
+def _identity(studies: Sequence[FlowStudy]) -> Iterator[Caveat]:
+    for study in studies:
+        for judged in study.stages.values():
+            figures = judged.figures
+            if abs(identity_error(figures.time, figures.wall_s, figures.workers)) > IDENTITY:
+                text = f"busy and blocked time of {figures.stage.action} exceed wall × workers"
+                yield Caveat("time-identity", text, "please report this", study.flow.name)

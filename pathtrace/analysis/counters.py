@@ -1,0 +1,63 @@
+"""Readings as growth over a span of time. Knows that counters only rise; not what they count."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from pathtrace.analysis.executions import Ints
+from pathtrace.model.sample import ReadingTable
+
+Floats = npt.NDArray[np.float64]
+Series = tuple[Floats, Floats]
+
+
+class Counters:
+    """All readings of a run, grouped once: looking through them anew for each figure takes too long."""
+
+    def __init__(self, table: ReadingTable) -> None:
+        grouped: dict[tuple[str, str, str], list[tuple[int, float]]] = {}
+        for row in table.rows:
+            grouped.setdefault((row.observer, row.subject, row.metric), []).append((row.at_ns, row.value))
+        self._series: dict[tuple[str, str, str], Series] = {}
+        for key, pairs in grouped.items():
+            pairs.sort()
+            at, values = np.array(pairs, dtype=np.float64).T
+            self._series[key] = (at, values)
+
+    def growth(self, observer: str, subject: str, metric: str, start_ns: int, end_ns: int) -> float | None:
+        """How much a counter grew, interpolated at both ends; None if it was not read on both sides."""
+        moments = np.array([start_ns, end_ns], dtype=np.float64)
+        values = self.at(observer, subject, metric, moments)
+        return None if values is None else float(values[1] - values[0])
+
+    def growth_during(
+        self, observer: str, subject: str, metric: str, stretches: tuple[Ints, Ints]
+    ) -> float | None:
+        """How much a counter grew within the given stretches (starts, ends), taken together."""
+        starts, ends = stretches
+        if not len(starts):
+            return None
+        moments = np.concatenate((starts, ends)).astype(np.float64)
+        values = self.at(observer, subject, metric, moments)
+        return None if values is None else float(values[len(starts) :].sum() - values[: len(starts)].sum())
+
+    def at(self, observer: str, subject: str, metric: str, moments_ns: Floats) -> Floats | None:
+        """The counter at each moment, free of restarts; None unless two readings touch the span."""
+        series = self._series.get((observer, subject, metric))
+        if series is None or len(series[0]) < 2:
+            return None
+        at, values = series
+        if at[-1] <= moments_ns.min() or at[0] >= moments_ns.max():
+            return None
+        steps = np.maximum(0.0, np.diff(values))
+        risen = np.concatenate(([0.0], np.cumsum(steps)))
+        return np.interp(moments_ns, at, risen)
+
+    def lowest(self, observer: str, subject: str, metric: str, start_ns: int, end_ns: int) -> float | None:
+        """The smallest value of a gauge within the span."""
+        series = self._series.get((observer, subject, metric))
+        if series is None:
+            return None
+        within = series[1][(series[0] >= start_ns) & (series[0] <= end_ns)]
+        return float(within.min()) if len(within) else None

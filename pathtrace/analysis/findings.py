@@ -1,0 +1,193 @@
+"""What is worth knowing beside the limits: figures that cannot be, data that means little, drift, errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from pathtrace.analysis.evidence import Evidence
+from pathtrace.analysis.frequency import Observed
+from pathtrace.analysis.study import FlowStudy
+from pathtrace.analysis.summary import StageFigures
+from pathtrace.model.report import Finding
+from pathtrace.model.scenario import Access, Action, FilesSpec, FrequencyKind, PlaceKind
+from pathtrace.units import format_bytes, format_duration, format_link, format_rate, format_ratio
+
+BEYOND = 1.25
+"""Above its ceiling by more than two timings of it differ."""
+AMPLIFIED = 1.2
+BUSY_ELSEWHERE = 0.25
+"""Of a core."""
+FASTER = 1.25
+DRIFT = 0.1
+SPARSE = 0.01
+MEANINGFUL_BYTES = 10_000_000
+"""Below this, other readers of the device blur the ratio of device bytes to payload."""
+
+
+def findings(
+    evidence: Evidence, studies: Sequence[FlowStudy], observed: Sequence[Observed]
+) -> tuple[Finding, ...]:
+    """Frequency first, then what makes figures doubtful, then the rest."""
+    return (
+        *(each.finding for each in observed if each.finding is not None),
+        *(finding for study in studies for finding in _impossible(evidence, study)),
+        *_data(evidence),
+        *_mapped_weights(evidence),
+        *(finding for study in studies for finding in _amplified(evidence, study)),
+        *(finding for study in studies for finding in _over_repeats(evidence, study)),
+        *_elsewhere(evidence),
+        *(finding for study in studies for finding in _errors(evidence, study)),
+    )
+
+
+def _reads(study: FlowStudy) -> Iterator[StageFigures]:
+    for judged in study.stages.values():
+        if judged.figures.stage.action is Action.READ and judged.figures.bytes:
+            yield judged.figures
+
+
+def _impossible(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
+    """Faster than what is under it can be: the bytes did not come from there."""
+    for figures in _reads(study):
+        place = figures.stage.place
+        ceiling = evidence.ceiling(f"disk:{place}")
+        if ceiling is None or not ceiling.bytes_per_s or figures.rate <= BEYOND * ceiling.bytes_per_s:
+            continue
+        disk = evidence.disk(place, study.span)
+        measured = (
+            f"the disk alone does {format_rate(ceiling.bytes_per_s)} ({ceiling.source}: {ceiling.evidence})"
+        )
+        rate = f"{place} was read at {format_rate(figures.rate)}"
+        if disk is not None and disk.read_bytes < figures.bytes / 2:
+            seen = f"{format_bytes(disk.read_bytes)} of {format_bytes(figures.bytes)} came off {disk.name}"
+            yield Finding("cache", f"{rate}, above its disk: memory served it", (measured, seen))
+        else:
+            yield Finding(
+                "impossible",
+                f"{rate}, above its disk: this figure is no measure of that disk (a cache or sparse data)",
+                (measured,),
+            )
+    yield from _beyond_link(evidence, study)
+
+
+def _beyond_link(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
+    scenario = evidence.run.scenario
+    for figures in _reads(study):
+        host = evidence.place(figures.stage.place).host
+        for link in scenario.links:
+            joins = host != scenario.here.name and {host, scenario.here.name} <= set(link.hosts)
+            if joins and link.speed_bytes_per_s and figures.rate > link.speed_bytes_per_s:
+                yield Finding(
+                    "impossible",
+                    f"{figures.stage.place} was read at {format_rate(figures.rate)}, more than {link.name} "
+                    "carries: a cache on this host served it",
+                    (f"{link.name}: {format_link(link.speed_bytes_per_s)} (declared)",),
+                )
+
+
+def _data(evidence: Evidence) -> Iterator[Finding]:
+    for reached in evidence.run.reached:
+        facts, place = reached.facts, evidence.place(reached.place)
+        if facts is None or place.kind is not PlaceKind.FILES or not facts.bytes:
+            continue
+        if facts.sparse_bytes and facts.sparse_bytes >= SPARSE * facts.bytes:
+            share = format_ratio(facts.sparse_bytes / facts.bytes)
+            text = f"{share} of {place.name} is holes, which no disk has to read"
+            yield Finding(
+                "sparse", text, (f"{format_bytes(facts.sparse_bytes)} of {format_bytes(facts.bytes)}",)
+            )
+        host = evidence.host(place.host)
+        if host is not None and 0 < facts.bytes <= host.memory_bytes:
+            share = format_ratio(facts.bytes / host.memory_bytes)
+            text = (
+                f"data set of {place.name} is {share} of the memory of {host.name}: it may be read from there"
+            )
+            yield Finding(
+                "small-data", text, (f"{format_bytes(facts.bytes)} of {format_bytes(host.memory_bytes)}",)
+            )
+
+
+def _mapped_weights(evidence: Evidence) -> Iterator[Finding]:
+    for reached in evidence.run.reached:
+        place = evidence.place(reached.place)
+        host = evidence.host(place.host)
+        size = reached.facts.bytes if reached.facts else None
+        if place.data != "weights" or not isinstance(place.spec, FilesSpec) or host is None or size is None:
+            continue
+        room = host.memory_available_bytes or host.memory_bytes
+        if place.spec.access is Access.MMAP and size > room:
+            text = f"{place.name} is mapped into less memory than it needs: requests then read weights too"
+            yield Finding(
+                "memory", text, (f"{format_bytes(size)} of weights, {format_bytes(room)} available",)
+            )
+
+
+def _amplified(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
+    for figures in _reads(study):
+        disk = evidence.disk(figures.stage.place, study.span)
+        if disk is None or disk.read_bytes < MEANINGFUL_BYTES or disk.read_bytes <= AMPLIFIED * figures.bytes:
+            continue
+        times = disk.read_bytes / figures.bytes
+        text = f"{disk.name} read {times:.1f} times what {figures.stage.place} was asked for"
+        seen = f"{format_bytes(disk.read_bytes)} off the device for {format_bytes(figures.bytes)}"
+        yield Finding("read-amplification", text, (seen,))
+
+
+def _over_repeats(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
+    """A server's cache that fills, a trend, or two kinds of repeat: a median of such says little."""
+    took = [figures.duration_s for figures in study.repeats]
+    shown = (", ".join(format_duration(each) for each in took),)
+    if len(took) < 2:
+        return
+    if took[0] >= FASTER * float(np.median(took[1:])) and max(took[1:]) < took[0]:
+        text = f"{study.flow.name} was faster after its first repeat: something kept the data warm"
+        yield Finding("warm-repeats", text, shown)
+    elif len(took) >= 4 and _drifts(took):
+        yield Finding("drift", f"{study.flow.name} became steadily faster or slower over the repeats", shown)
+    elif len(took) >= 5 and _two_kinds(took):
+        yield Finding("bimodal", f"{study.flow.name} shows two kinds of repeat", shown)
+
+
+def _drifts(took: Sequence[float]) -> bool:
+    steps = np.diff(took)
+    same_way = bool(np.all(steps > 0) or np.all(steps < 0))
+    return same_way and abs(took[-1] - took[0]) >= DRIFT * min(took)
+
+
+def _two_kinds(took: Sequence[float]) -> bool:
+    """The largest gap parts two groups of at least two, each far narrower than the gap."""
+    ordered = np.sort(took)
+    cut = int(np.argmax(np.diff(ordered))) + 1
+    low, high = ordered[:cut], ordered[cut:]
+    if len(low) < 2 or len(high) < 2:
+        return False
+    gap = float(high[0] - low[0])
+    return bool(gap >= DRIFT * ordered[0] and np.ptp(low) < gap / 3 and np.ptp(high) < gap / 3)
+
+
+def _elsewhere(evidence: Evidence) -> Iterator[Finding]:
+    """``cpu_percent`` is of all cores of the host together."""
+    for activity in evidence.run.activity:
+        host = evidence.host(activity.host)
+        cores = host.cores if host else 1
+        if activity.cpu_percent is None or activity.cpu_percent / 100 * cores <= BUSY_ELSEWHERE:
+            continue
+        used = activity.cpu_percent / 100 * cores
+        text = f"{activity.host} also did other work: {used:.1f} of its {cores} cores"
+        yield Finding("other-activity", text, activity.notable or ("no single process stood out",))
+
+
+def _errors(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
+    for judged in study.stages.values():
+        figures = judged.figures
+        if not figures.errors:
+            continue
+        asks = study.flow.frequency.kind is FrequencyKind.PER_REQUEST
+        what = "requests" if asks else "operations"
+        text = (
+            f"{figures.errors} of {figures.operations} {what} failed in {figures.stage.action} at "
+            f"{figures.stage.place}: its figures are of the others"
+        )
+        yield Finding("errors", text, evidence.run.faults[:3] or ("no text was recorded",))

@@ -1,0 +1,137 @@
+"""What limits a stage that works on documents: a command, a service, or the built-in stand-in."""
+
+from __future__ import annotations
+
+from pathtrace.analysis.evidence import Evidence, Span
+from pathtrace.analysis.limit import FULL, MOSTLY, SLIGHT, TRACER, Limit, cores_text, unknown
+from pathtrace.analysis.reading import own_cpu_limit
+from pathtrace.analysis.summary import Spell, StageFigures
+from pathtrace.model.scenario import Flow, PlaceKind, ProcessSpec
+from pathtrace.units import format_bytes, format_duration, format_ratio
+
+LITTLE_CPU = 0.25
+"""Below this share of CPU an operation mostly waits, whatever its spread."""
+FIXED = 0.15
+"""A spread (ninetieth less tenth percentile, over the median) that small is a fixed pause."""
+SHARED_CPU = 0.3
+"""CPU share that a command still shows when it competes for a full machine."""
+
+
+def process_limit(figures: StageFigures, flow: Flow, evidence: Evidence, span: Span) -> Limit:
+    """Of a process place, by how it is run."""
+    spec = evidence.place(figures.stage.place).spec
+    assert isinstance(spec, ProcessSpec)
+    if spec.run is not None:
+        return _in_process(figures, evidence, span)
+    if spec.url is not None:
+        return _service(figures, evidence)
+    return _command(figures, flow, evidence, span)
+
+
+def cpu_text(figures: StageFigures, evidence: Evidence) -> str:
+    """Whose CPU, where, how much of the time and how many cores."""
+    place = evidence.place(figures.stage.place)
+    cores = (figures.cpu_s or 0.0) / figures.active_s if figures.active_s else 0.0
+    share = format_ratio(min(1.0, figures.cpu_share or 0.0))
+    return (
+        f"{place.name} on {place.host} computes {share} of the time that its operations take "
+        f"({cores_text(cores)} of {evidence.cores})"
+    )
+
+
+def pause_text(what: str, idle: Spell) -> str:
+    """A fixed part, with the percentiles that show it."""
+    return (
+        f"p10 {format_duration(idle.p10_s)}, p90 {format_duration(idle.p90_s)} without CPU: a fixed pause of "
+        f"about {format_duration(idle.p10_s)} at each {what}"
+    )
+
+
+def is_fixed(idle: Spell | None) -> bool:
+    """True if nearly every operation waits equally long."""
+    return idle is not None and idle.p50_s > 0 and idle.p90_s - idle.p10_s <= FIXED * idle.p50_s
+
+
+def wait_limit(figures: StageFigures, place: str, seen: tuple[str, ...], share: float) -> Limit:
+    """Nothing busy while time passes; the fixed part is named where there is one."""
+    idle = figures.idle
+    if idle is not None and is_fixed(idle):
+        text = pause_text("call", idle)
+    elif idle is not None:
+        text = (
+            f"p10 {format_duration(idle.p10_s)}, p90 {format_duration(idle.p90_s)} of a call pass without CPU"
+        )
+    else:
+        text = "time passes without CPU"
+    return Limit(f"wait:{place}", (text, *seen), utilisation=max(0.0, 1 - share))
+
+
+def _in_process(figures: StageFigures, evidence: Evidence, span: Span) -> Limit:
+    cpu = Limit(f"cpu:{figures.stage.place}", (cpu_text(figures, evidence),), utilisation=figures.cpu_share)
+    if (figures.cpu_share or 0.0) >= FULL:
+        return cpu
+    own = own_cpu_limit(evidence, span, (cpu_text(figures, evidence),))
+    cores = evidence.own_cores(span)
+    if own is not None and cores and (figures.cpu_s or 0.0) >= MOSTLY * cores * span.wall_s:
+        return Limit(cpu.resource, own.evidence, also=(TRACER,), utilisation=own.utilisation)
+    return own or unknown(cpu.evidence, "feed the process from memory with one worker")
+
+
+def _command(figures: StageFigures, flow: Flow, evidence: Evidence, span: Span) -> Limit:
+    share = figures.cpu_share
+    if share is None:
+        return unknown(("the command's CPU time could not be read here",), "run on Linux, where it can")
+    seen = (cpu_text(figures, evidence),)
+    cpu = f"cpu:{figures.stage.place}"
+    if share >= FULL:
+        return Limit(cpu, seen, utilisation=min(1.0, share))
+    if (disk := _own_disk(figures, flow, evidence, span)) is not None:
+        return disk
+    machine = evidence.host_share(span) or 0.0
+    full = (*seen, f"all cores together are {format_ratio(min(1.0, machine))} busy: it waits its turn to run")
+    demand = figures.workers * share / evidence.cores
+    if max(machine, demand) >= FULL and share >= MOSTLY:
+        return Limit(cpu, full, utilisation=min(1.0, max(machine, demand)))
+    if share < LITTLE_CPU or (share < MOSTLY and is_fixed(figures.idle)):
+        return _waiting(figures, evidence, span, seen, share)
+    if machine >= FULL and share >= SHARED_CPU:
+        return Limit(cpu, full, utilisation=min(1.0, machine))
+    return own_cpu_limit(evidence, span, seen) or unknown(
+        (*seen, "neither its CPU nor a pause explains the rest"),
+        "run the command alone on one document, with one worker, and see what it waits for",
+    )
+
+
+def _waiting(
+    figures: StageFigures, evidence: Evidence, span: Span, seen: tuple[str, ...], share: float
+) -> Limit:
+    """A command that starts slowly since pathtrace cannot start it faster does not wait by itself."""
+    return own_cpu_limit(evidence, span, seen) or wait_limit(figures, figures.stage.place, seen, share)
+
+
+def _own_disk(figures: StageFigures, flow: Flow, evidence: Evidence, span: Span) -> Limit | None:
+    """A command that reads its documents itself: the disk they lie on, if that was busy for it."""
+    source = next((name for name in flow.path if evidence.place(name).kind is PlaceKind.FILES), None)
+    disk = evidence.disk(source, span) if source and figures.io_bytes else None
+    busy = disk.busy_share(figures.active_s) if disk else None
+    if disk is None or busy is None or busy < MOSTLY or disk.read_bytes < MOSTLY * (figures.io_bytes or 0):
+        return None
+    text = (
+        f"{figures.stage.place} read {format_bytes(figures.io_bytes or 0)} itself, "
+        f"{disk.name} was busy {format_ratio(busy)} of the time"
+    )
+    return Limit(f"disk:{source}", (text, cpu_text(figures, evidence)), utilisation=busy)
+
+
+def _service(figures: StageFigures, evidence: Evidence) -> Limit:
+    place = figures.stage.place
+    server = evidence.server_during(place, figures)
+    if server is None:
+        return Limit(f"server:{place}", ("its process cannot be seen from here",))
+    cores = server.cpu_s / figures.active_s if figures.active_s else 0.0
+    seen = (f"the process behind {place} uses {cores_text(cores)}",)
+    if cores >= FULL:
+        return Limit(f"cpu:{place}", seen, utilisation=min(1.0, cores / evidence.cores))
+    if cores < SLIGHT or (cores < MOSTLY and is_fixed(figures.idle)):
+        return wait_limit(figures, place, seen, cores)
+    return unknown(seen, f"watch the process behind {place} while one document passes")

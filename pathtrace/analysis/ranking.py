@@ -1,0 +1,83 @@
+"""Where a change buys most time: seconds per day, people's waiting before a job's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pathtrace.analysis.advice import Advice, advice, keep_loaded
+from pathtrace.analysis.evidence import Evidence
+from pathtrace.analysis.frequency import Observed
+from pathtrace.analysis.limits import Judged
+from pathtrace.analysis.study import Daily, FlowStudy, totals
+from pathtrace.model.report import RankingEntry, Segment
+from pathtrace.units import format_duration
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A flow's study with how often it happens and whether people's patience holds it."""
+
+    study: FlowStudy
+    daily: Daily
+    observed: tuple[Observed, ...]
+    within_acceptable_wait: bool | None
+
+
+def ranking(flows: Sequence[Counted], evidence: Evidence) -> tuple[RankingEntry, ...]:
+    """Every stage and resource on a critical path, rank 1 first."""
+    entries = [entry for counted in flows for entry in _of_flow(counted, evidence)]
+    entries.sort(key=lambda entry: (entry.waits != "people", -entry.seconds_per_day, entry.flow, entry.stage))
+    return tuple(replace(entry, rank=rank) for rank, entry in enumerate(entries, 1))
+
+
+def _of_flow(counted: Counted, evidence: Evidence) -> list[RankingEntry]:
+    parts = counted.study.per_execution
+    whole = sum(part.seconds for part in parts)
+    bounds = {name: total * counted.daily.executions for name, total in totals(parts).items()}
+    return [_entry(counted, part, whole, bounds[part.resource], evidence) for part in parts]
+
+
+def _entry(counted: Counted, part: Segment, whole: float, bound_s: float, evidence: Evidence) -> RankingEntry:
+    per_day = part.seconds * counted.daily.executions
+    chosen = _advice(counted, part, bound_s, evidence)
+    return RankingEntry(
+        rank=0,
+        flow=counted.study.flow.name,
+        hop=part.hop,
+        stage=part.stage,
+        resource=part.resource,
+        frequency=counted.daily.frequency,
+        waits=counted.daily.waits,
+        seconds_per_day=per_day,
+        seconds_per_execution=part.seconds,
+        share=part.seconds / whole if whole else 0.0,
+        stand_in=_rests_on_stand_in(part, evidence),
+        advice=chosen.text,
+        free=chosen.free,
+    )
+
+
+def _advice(counted: Counted, part: Segment, bound_s: float, evidence: Evidence) -> Advice:
+    flow = counted.study.flow
+    if any(each.finding for each in counted.observed):
+        whole = sum(each.seconds for each in counted.study.per_execution)
+        return keep_loaded(flow.path[-1], whole * counted.daily.executions)
+    if counted.within_acceptable_wait:
+        wait = evidence.run.scenario.workload.acceptable_wait_s or 0.0
+        return Advice(f"nothing needs buying: answers come within {format_duration(wait)}", True)
+    return advice(part.resource, bound_s, counted.study, _judged(counted.study, part), evidence)
+
+
+def _judged(study: FlowStudy, part: Segment) -> Judged | None:
+    for judged in study.stages.values():
+        stage = judged.figures.stage
+        if f"{stage.action}@{stage.place}" == part.stage:
+            return judged
+    return None
+
+
+def _rests_on_stand_in(part: Segment, evidence: Evidence) -> bool:
+    """Its own place, or what is made up moves through it: the ends of its hop."""
+    names = {*part.hop.split("->"), part.stage.partition("@")[2]}
+    return any(place.stand_in for place in evidence.run.scenario.places if place.name in names)

@@ -1,0 +1,123 @@
+"""The run's resources and what each can do at most; what lay where; room and memory needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pathtrace.analysis.limit import UNKNOWN
+from pathtrace.analysis.study import FlowStudy
+from pathtrace.model.report import CapacityReport, DatasetReport, ResourceReport
+from pathtrace.model.run import Ceiling, Run
+from pathtrace.model.scenario import Action, PlaceKind
+
+
+def resource_reports(run: Run, studies: Sequence[FlowStudy]) -> tuple[ResourceReport, ...]:
+    """Those with a ceiling first, then declared links, then what limits a stage without a ceiling."""
+    used = _utilisation(studies)
+    reports = {ceiling.resource: _of_ceiling(ceiling, used, studies) for ceiling in run.ceilings}
+    for link in run.scenario.links:
+        name = f"link:{link.name}"
+        source = "declared" if link.speed_bytes_per_s else None
+        reports.setdefault(
+            name, ResourceReport(name, "link", link.speed_bytes_per_s, None, None, source, None, None)
+        )
+    for name, (share, evidence) in used.items():
+        if name != UNKNOWN:
+            kind = name.partition(":")[0]
+            reports.setdefault(name, ResourceReport(name, kind, None, None, None, None, share, evidence))
+    return tuple(reports.values())
+
+
+def dataset_reports(run: Run) -> tuple[DatasetReport, ...]:
+    """Of every files place that was reached."""
+    return tuple(
+        DatasetReport(
+            place=reached.place,
+            files=reached.facts.files,
+            bytes=reached.facts.bytes,
+            fingerprint=reached.facts.fingerprint,
+            sparse_bytes=reached.facts.sparse_bytes,
+        )
+        for reached in run.reached
+        if reached.facts is not None and run.scenario.place(reached.place).kind is PlaceKind.FILES
+    )
+
+
+def capacity_reports(run: Run, studies: Sequence[FlowStudy]) -> tuple[CapacityReport, ...]:
+    """Memory of each host beside the weights that are loaded there; what a place has to write."""
+    reports = []
+    for host in run.environment.hosts:
+        available = host.memory_available_bytes
+        used = None if available is None else host.memory_bytes - available
+        reports.append(
+            CapacityReport(host.name, host.memory_bytes, used, _weights_on(run, host.name, studies))
+        )
+    rooms = (
+        CapacityReport(reached.place, None, None, reached.facts.write_bytes)
+        for reached in run.reached
+        if reached.facts is not None and reached.facts.write_bytes
+    )
+    return (*reports, *rooms)
+
+
+def _weights_on(run: Run, host: str, studies: Sequence[FlowStudy]) -> int | None:
+    """Bytes of weights that this run's flows load into the models of a host."""
+    loaded = {
+        study.flow.path[0]: study.stages[0].figures.bytes
+        for study in studies
+        if study.flow.stages[-1].action is Action.LOAD
+        and run.scenario.place(study.flow.path[-1]).host == host
+        and 0 in study.stages
+    }
+    return sum(loaded.values()) or None
+
+
+def _of_ceiling(
+    ceiling: Ceiling, used: dict[str, tuple[float | None, str]], studies: Sequence[FlowStudy]
+) -> ResourceReport:
+    kind, _, subject = ceiling.resource.partition(":")
+    share = used.get(ceiling.resource, (None, ""))[0]
+    if share is None:
+        share = _rate_share(ceiling, kind, subject, studies)
+    return ResourceReport(
+        name=ceiling.resource,
+        kind=kind,
+        ceiling_bytes_per_s=ceiling.bytes_per_s,
+        ceiling_operations_per_s=ceiling.operations_per_s,
+        ceiling_latency_s=ceiling.latency_s,
+        ceiling_source=ceiling.source,
+        utilisation=share,
+        evidence=ceiling.evidence,
+    )
+
+
+def _rate_share(ceiling: Ceiling, kind: str, subject: str, studies: Sequence[FlowStudy]) -> float | None:
+    """The rate while busy, held against the ceiling; for the tracer also operations."""
+    shares = []
+    for study in studies:
+        for judged in study.stages.values():
+            figures = judged.figures
+            names = (
+                (figures.stage.place,) if kind == "disk" else (f"{study.flow.name}/{figures.stage.index}",)
+            )
+            moves = kind != "disk" or figures.stage.action is Action.READ
+            if subject not in names or not moves:
+                continue
+            if ceiling.bytes_per_s and figures.bytes:
+                shares.append(figures.rate / ceiling.bytes_per_s)
+            elif ceiling.operations_per_s:
+                shares.append(figures.operation_rate / ceiling.operations_per_s)
+    return max(shares) if shares else None
+
+
+def _utilisation(studies: Sequence[FlowStudy]) -> dict[str, tuple[float | None, str]]:
+    """Per limiting resource: how full it was at most, and the first evidence for it."""
+    found: dict[str, tuple[float | None, str]] = {}
+    for study in studies:
+        for judged in study.stages.values():
+            limit = judged.limit
+            before = found.get(limit.resource, (None, ""))[0]
+            share = max((each for each in (before, limit.utilisation) if each is not None), default=None)
+            if limit.resource not in found or share != before:
+                found[limit.resource] = (share, "; ".join(limit.evidence))
+    return found

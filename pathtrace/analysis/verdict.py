@@ -1,0 +1,104 @@
+"""The answer in at most three plain sentences: what holds the whole back, the links, what to do first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pathtrace.analysis.evidence import Evidence
+from pathtrace.model.report import Finding, FlowReport, HopReport, RankingEntry, Verdict
+from pathtrace.model.scenario import FrequencyKind, Link
+from pathtrace.units import format_duration, format_ratio
+
+
+def verdict(
+    evidence: Evidence,
+    ranking: Sequence[RankingEntry],
+    hops: Sequence[HopReport],
+    flows: Sequence[FlowReport],
+    findings: Sequence[Finding],
+) -> Verdict:
+    """Disagreement about frequency comes first; a stand-in that rank 1 rests on is in the first line."""
+    if not ranking:
+        return Verdict((_nothing(evidence),))
+    surprise = next((finding.text for finding in findings if finding.code == "frequency"), None)
+    lines = [f"{surprise}."] if surprise else []
+    lines.append(_limit(ranking[0]))
+    if (link := _links(evidence, hops, flows)) is not None:
+        lines.append(link)
+    lines.append(_first_step(ranking, flows))
+    if ranking[0].stand_in:
+        lines[0] = f"{lines[0][:-1]} — but this rests on a stand-in ({_stand_ins(ranking[0], evidence)})."
+    return Verdict(tuple(lines[:3]))
+
+
+def _limit(entry: RankingEntry) -> str:
+    who = "People wait" if entry.waits == "people" else "Nobody waits, but time goes"
+    each = {"per-request": "a request", "per-document": "a document", "per-load": "a load"}
+    per = each.get(entry.frequency, "a pass")
+    return (
+        f"{who} longest for {entry.stage} in {entry.hop} ({entry.flow}): "
+        f"{format_duration(entry.seconds_per_execution)} {per}, {format_ratio(entry.share)} of its time, "
+        f"{format_duration(entry.seconds_per_day)} a day, {_resource(entry.resource)}."
+    )
+
+
+def _resource(resource: str) -> str:
+    return "limited by what is not known yet" if resource == "unknown" else f"limited by {resource}"
+
+
+def _links(evidence: Evidence, hops: Sequence[HopReport], flows: Sequence[FlowReport]) -> str | None:
+    """Whether each declared link takes part at all; how much lies on the hops that cross it."""
+    links = evidence.run.scenario.links
+    measured = [hop for hop in hops if hop.duration_s is not None]
+    idle = [link.name for link in links if not any(_crosses(evidence, hop, link) for hop in measured)]
+    used = [link for link in links if link.name not in idle]
+    if not links:
+        return None
+    if not used:
+        return f"No measured hop crosses {', '.join(idle)}: a faster link would change none of these times."
+    return " ".join(_share(evidence, link, measured, flows) for link in used)
+
+
+def _crosses(evidence: Evidence, hop: HopReport, link: Link) -> bool:
+    """pathtrace's host carries every byte, so the way leads over it."""
+    here = evidence.run.scenario.here.name
+    ends = (evidence.place(hop.source).host, evidence.place(hop.destination).host)
+    pairs = ((ends[0], here), (here, ends[1]), ends)
+    return any(a != b and {a, b} <= set(link.hosts) for a, b in pairs)
+
+
+def _share(evidence: Evidence, link: Link, hops: Sequence[HopReport], flows: Sequence[FlowReport]) -> str:
+    crossing = [hop for hop in hops if _crosses(evidence, hop, link)]
+    names = {(hop.flow, hop.name) for hop in crossing}
+    spent = sum(
+        part.seconds for flow in flows for part in flow.critical_path if (flow.name, part.hop) in names
+    )
+    touched = {hop.flow for hop in crossing}
+    whole = sum(part.seconds for flow in flows for part in flow.critical_path if flow.name in touched)
+    share = format_ratio(spent / whole) if whole else "none"
+    limits = ", ".join(dict.fromkeys(hop.limited_by.resource for hop in crossing))
+    carried, whose = ", ".join(hop.name for hop in crossing), ", ".join(sorted(touched))
+    return (
+        f"{link.name} carries {carried}: {share} of the time of {whose}, limited by {limits}; "
+        "what the link itself can do was not measured."
+    )
+
+
+def _first_step(ranking: Sequence[RankingEntry], flows: Sequence[FlowReport]) -> str:
+    first = ranking[0]
+    content = {flow.name for flow in flows if flow.within_acceptable_wait}
+    if first.flow in content and first.frequency != str(FrequencyKind.PER_LOAD):
+        return f"{first.flow} comes within the acceptable wait: nothing needs buying for it."
+    return f"First: {first.advice}{' (free)' if first.free else ''}."
+
+
+def _stand_ins(entry: RankingEntry, evidence: Evidence) -> str:
+    names = {*entry.hop.split("->"), entry.stage.partition("@")[2]}
+    return ", ".join(
+        place.name for place in evidence.run.scenario.places if place.stand_in and place.name in names
+    )
+
+
+def _nothing(evidence: Evidence) -> str:
+    faults = [f"{reached.place}: {reached.fault}" for reached in evidence.run.reached if reached.fault]
+    return f"Nothing was measured ({faults[0] if faults else evidence.run.status})."
