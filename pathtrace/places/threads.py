@@ -1,0 +1,44 @@
+"""Runs one piece of blocking work in a pool's thread and, if cancelled, sees that it ends.
+
+Knows threads and cancellation; what the work is, and how it is stopped, its caller says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+GRACE_S = 1.0
+"""How long a thread gets to end after each way of stopping it."""
+
+
+async def in_thread(
+    pool: Executor, work: Callable[[], Result], stops: Sequence[Callable[[], None]] = ()
+) -> Result:
+    """The result of ``work``. On cancellation ``stops`` are tried in turn until the thread has ended.
+
+    A second cancellation tries the remaining ones at once. The cancellation is always passed on.
+    """
+    submitted = pool.submit(work)
+    future = asyncio.wrap_future(submitted)
+    try:
+        return await asyncio.shield(future)
+    except asyncio.CancelledError:
+        if not submitted.cancel():  # the asyncio future's own `cancel` would not say that it runs
+            await _stop(future, stops)
+        raise
+
+
+async def _stop(future: asyncio.Future[Result], stops: Sequence[Callable[[], None]]) -> None:
+    remaining = list(stops)
+    try:
+        while remaining and not future.done():
+            remaining.pop(0)()
+            await asyncio.wait({future}, timeout=GRACE_S)
+    finally:
+        for stop in remaining:
+            stop()
