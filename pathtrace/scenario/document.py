@@ -158,7 +158,7 @@ class Check(Mapping):
 class Document(Mapping):
     model_config = ConfigDict(title="pathtrace scenario")
 
-    pathtrace: of.Version = key(..., "Version of this format")
+    pathtrace: of.Version = key(..., "1, the version of this format")
     name: of.Text = key(..., "Name of the scenario")
     question: of.Text | None = key(None, "What you want to know; the verdict answers it")
     workload: Workload = key(Workload(), "What is asked of the pipeline")

@@ -22,7 +22,7 @@ from pathtrace.scenario.tree import Plain
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
-NAME = r"^\w[\w.-]{0,63}$"
+_NAME = r"^\w[\w.-]{0,63}$"
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _WHOLE = re.compile(r"[0-9]{1,18}")
 _FREQUENCIES = ("once", "per-load", "per-document", "per-request", "every <duration>")
@@ -47,7 +47,7 @@ def read_text(value: object) -> str:
 
 def read_name(value: object) -> str:
     text = read_text(value)
-    if not re.match(NAME, text):
+    if not re.match(_NAME, text):
         raise wrong(f"{shown(text)} is not a name", "letters, digits, _ . and -, at most 64, no spaces")
     return text
 

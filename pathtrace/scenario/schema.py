@@ -9,8 +9,7 @@ from pathtrace.scenario.document import Document
 
 def schema() -> dict[str, Any]:
     """JSON Schema (draft 2020-12) of a scenario file, with a description of every key."""
-    made = Document.model_json_schema()
-    described = _without_titles(made)
+    described = _plain(Document.model_json_schema())
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "pathtrace scenario",
@@ -19,11 +18,21 @@ def schema() -> dict[str, Any]:
     }
 
 
-def _without_titles(value: Any) -> Any:
-    """pydantic titles each key with its own name, which editors then show twice."""
-    if isinstance(value, dict):
-        titled = isinstance(value.get("title"), str)
-        return {k: _without_titles(v) for k, v in value.items() if not (titled and k == "title")}
+def _plain(value: Any) -> Any:
+    """Without what editors would show wrongly: titles that repeat a key's name, and nulls.
+
+    A key that is not wanted is left out of a file; ``key:`` with nothing behind it is a fault.
+    """
     if isinstance(value, list):
-        return [_without_titles(child) for child in value]
-    return value
+        return [_plain(child) for child in value]
+    if not isinstance(value, dict):
+        return value
+    choices = value.get("anyOf")
+    if isinstance(choices, list) and {"type": "null"} in choices and len(choices) == 2:
+        wanted = next(choice for choice in choices if choice != {"type": "null"})
+        value = {**wanted, **{key: child for key, child in value.items() if key != "anyOf"}}
+    return {key: _plain(child) for key, child in value.items() if not _is_noise(key, child)}
+
+
+def _is_noise(key: str, child: object) -> bool:
+    return (key == "title" and isinstance(child, str)) or (key == "default" and child is None)

@@ -57,7 +57,7 @@ def is_other_version(tree: Tree) -> bool:
 
 
 def _version_fault(tree: Tree) -> Fault:
-    written = shown(tree.at(("pathtrace",)))
+    written = str(tree.at(("pathtrace",)))
     message = f"this version reads scenarios that start with pathtrace: 1, not {written}"
     return tree.fault(("pathtrace",), message, "write pathtrace: 1, or use the version that the file is for")
 
@@ -127,7 +127,7 @@ def _fault(tree: Tree, path: Path, found: Any) -> Fault:
             return tree.fault((*path, "kind"), message, allowed(doc.PLACE_KINDS, str(kind)))
         case "too_short":
             least = context["min_length"]
-            return tree.fault(path, f"{_dotted(path)} needs at least {least}", None)
+            return tree.fault(path, f"{_dotted(path)} needs at least {least}", "name more of them")
         case _:
             return _wrong_kind(tree, path, found)
 
@@ -160,7 +160,8 @@ def _wrong_kind(tree: Tree, path: Path, found: Any) -> Fault:
     )
     value = tree.at(path)
     there = "a list" if isinstance(value, list) else "a mapping" if isinstance(value, dict) else shown(value)
-    return tree.fault(path, f"{_dotted(path)}: {there} stands here where {wanted} is wanted")
+    hint = f"as in: {path[-1]}: [a, b]" if wanted == "a list" else "write its keys below it, indented"
+    return tree.fault(path, f"{_dotted(path)}: {there} stands here where {wanted} is wanted", hint)
 
 
 def _model_at(tree: Tree, path: Path) -> type[BaseModel]:

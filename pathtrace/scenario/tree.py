@@ -100,7 +100,7 @@ def read_tree(text: str, environ: Mapping[str, str]) -> Tree:
     except (YAMLError, ValueError, NotImplementedError) as error:
         tree.faults.append(Fault(1, 1, f"this is not YAML: {error}".splitlines()[0]))
     except RecursionError:
-        tree.faults.append(Fault(1, 1, f"nested more than {_DEEPEST} deep"))
+        tree.faults.append(Fault(1, 1, f"nested more than {_DEEPEST} deep", "is this the right file?"))
     else:
         _grow(tree, node, environ)
     return tree
@@ -116,7 +116,9 @@ def _grow(tree: Tree, node: Node | None, environ: Mapping[str, str]) -> None:
             Fault(*_position(node.start_mark), "a scenario is a mapping of keys to values", hint)
         )
     else:
-        tree.root = _Grower(tree, environ).value(node, ())
+        grower = _Grower(tree, environ)
+        root = grower.value(node, ())
+        tree.root = None if grower.too_much else root
 
 
 class _Grower:
@@ -126,13 +128,14 @@ class _Grower:
         self._tree = tree
         self._environ = environ
         self._left = _MOST_NODES
+        self.too_much = False
 
     def value(self, node: Node, path: Path) -> Value:
         position = _position(node.start_mark)
         self._tree.values[path] = position
         self._left -= 1
-        if self._left <= 0 or len(path) > _DEEPEST:
-            self._too_much(position, path)
+        if self.too_much or self._left <= 0 or len(path) > _DEEPEST:
+            self._stop(position, path)
             return None
         if str(node.tag) not in _TAGS:
             self._tree.faults.append(
@@ -156,7 +159,7 @@ class _Grower:
                 line = self._tree.keys[(*path, key.value)][0]
                 message = f"the key {shown(key.value)} stands here a second time"
                 self._tree.faults.append(Fault(*position, message, f"it is already on line {line}; keep one"))
-            elif self._left > 0:
+            elif not self.too_much:
                 self._tree.keys[(*path, key.value)] = position
                 found[key.value] = self.value(child, (*path, key.value))
         return found
@@ -177,14 +180,16 @@ class _Grower:
             return None
         return _TRUTHS.get(expanded.text, Plain(expanded.text))
 
-    def _too_much(self, position: tuple[int, int], path: Path) -> None:
+    def _stop(self, position: tuple[int, int], path: Path) -> None:
+        """Say once that this is no scenario; nothing else about it is worth telling."""
+        if self.too_much:
+            return
         if len(path) > _DEEPEST:
             fault = Fault(*position, f"nested more than {_DEEPEST} deep", "an alias may not hold itself")
         else:
             fault = Fault(*position, f"more than {_MOST_NODES} values", "are there aliases of aliases?")
-        if not any(fault.message == known.message for known in self._tree.faults):
-            self._tree.faults.append(fault)
-        self._tree.broken.append(path)
+        self._tree.faults.append(fault)
+        self.too_much = True
 
 
 def _unreadable(text: str) -> Fault | None:
@@ -215,6 +220,8 @@ def _syntax_hint(problem: str) -> str:
         )
     if "cannot start any token" in problem:
         return "a value that starts with this character needs quotes"
+    if "undefined alias" in problem:
+        return "a value that starts with * needs quotes"
     if "another document" in problem:
         return "one scenario a file: remove what follows the line ---"
     return "look here and just before: an open quote or bracket, or indentation that does not match"

@@ -88,7 +88,7 @@ _TEXT = {"type": ["string", "number"]}
 
 Text = Annotated[str, PlainValidator(readers.read_text), WithJsonSchema(_TEXT)]
 Name = Annotated[
-    str, PlainValidator(readers.read_name), WithJsonSchema({"type": "string", "pattern": readers.NAME})
+    str, PlainValidator(readers.read_name), WithJsonSchema({"type": "string", "pattern": r"^\S{1,64}$"})
 ]
 Texts = Annotated[
     tuple[Text, ...],
