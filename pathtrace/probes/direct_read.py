@@ -33,9 +33,11 @@ BUFFERED = Way(0, evicts=True, text="reads through the emptied page cache (direc
 
 def choose_way(path: str) -> Way | None:
     """The way that works for this file, tried on its first page; None if in memory or unreadable."""
-    if not hasattr(os, "preadv") or _file_system(path) in _IN_MEMORY:
+    if not hasattr(os, "preadv"):
         return None
     try:
+        if _file_system(path) in _IN_MEMORY:
+            return None
         return DIRECT if DIRECT.flags and _takes_direct(path) else _buffered()
     except OSError:
         return None
