@@ -85,7 +85,9 @@ def test_a_workload_key_that_was_not_stated_is_null_though_a_default_applied() -
 def test_a_layer_that_differed_between_repeats_is_unknown_and_says_so() -> None:
     first, *rest = example.STARTS
     warmed = [
-        replace(start, layers=tuple(replace(layer, state="warm", evidence="resident") for layer in start.layers))
+        replace(
+            start, layers=tuple(replace(layer, state="warm", evidence="resident") for layer in start.layers)
+        )
         for start in rest
     ]
     document = run_document(replace(example.RUN, starts=(first, *warmed)), example.REPORT)

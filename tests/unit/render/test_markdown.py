@@ -1,0 +1,47 @@
+from dataclasses import replace
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pathtrace.model.report import Verdict
+from pathtrace.render.markdown import escaped, run_page
+from tests.golden import assert_golden
+from tests.unit.render import example
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def test_a_run_fills_one_page() -> None:
+    page = run_page(example.RUN, example.REPORT)
+    assert_golden(GOLDEN / "report.md", page)
+    assert len(page.splitlines()) < 80
+
+
+def test_the_page_goes_from_the_question_to_what_was_not_measured() -> None:
+    titles = [line for line in run_page(example.RUN, example.REPORT).splitlines() if line.startswith("#")]
+    assert titles == [
+        "# household-archive",
+        "## Verdict",
+        "## Task",
+        "## Configuration",
+        "## Start condition",
+        "## Result and spread (median of 5 repeats ± its interval)",
+        "## What was not measured, and what to mind",
+    ]
+
+
+def test_a_partial_run_says_so_and_lists_the_gap() -> None:
+    page = run_page(example.PARTIAL_RUN, example.PARTIAL_REPORT)
+    assert "- This run is **partial**: only what was measured stands below." in page
+    assert "- answer, model->people: not measured" in page
+
+
+def test_text_from_outside_cannot_become_markdown() -> None:
+    report = replace(example.REPORT, verdict=Verdict(("<script>| `x` *y* [z](u)\n# no",)))
+    assert r"- \<script>\| \`x\` \*y\* \[z\](u) # no" in run_page(example.RUN, report)
+
+
+@given(st.text())
+def test_escaped_text_is_one_line(text: str) -> None:
+    assert len(escaped(text).splitlines()) <= 1

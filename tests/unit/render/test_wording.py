@@ -1,0 +1,62 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pathtrace.model.report import Caveat, Estimate, Throughput
+from pathtrace.render import wording
+from tests.unit.render import example
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Throughput(100e6, 98e6, 105e6, None, None), "100 MB/s ±5 %"),
+        (Throughput(100e6, None, None, None, None), "100 MB/s"),
+        (Throughput(None, None, None, None, None), "–"),
+        (Throughput(100e6, 100e6, 100e6, None, None), "100 MB/s ±0 %"),
+        (Throughput(0.0, 0.0, 0.0, None, None), "0 MB/s"),
+    ],
+)
+def test_a_rate_has_its_unit_and_its_spread(value: Throughput, text: str) -> None:
+    assert wording.rate(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Estimate(43.8, 42.9, 44.4, 5, "s"), "43.8 s (42.9 s – 44.4 s)"),
+        (Estimate(43.8, None, None, 1, "s"), "43.8 s (one repeat: no spread)"),
+        (None, "not measured"),
+    ],
+)
+def test_a_duration_has_its_spread_or_says_why_not(value: Estimate | None, text: str) -> None:
+    assert wording.estimate(value) == text
+
+
+def test_what_is_unknown_is_never_shown_as_nought() -> None:
+    assert (wording.duration(None), wording.size(None)) == ("–", "–")
+
+
+def test_counts_have_their_noun() -> None:
+    assert [wording.counted(count, "file") for count in (0, 1, 12_345)] == [
+        "0 files",
+        "1 file",
+        "12,345 files",
+    ]
+
+
+def test_the_condition_fits_in_a_line() -> None:
+    assert wording.condition(example.RUN) == (
+        "start cold: client cache cold, server cache unknown, database cold, model warm"
+    )
+
+
+def test_a_subject_is_named_only_where_the_text_does_not() -> None:
+    caveat = Caveat("c", "the nas is slow", None, None)
+    assert wording.caveat_line(caveat, ("nas",)) == "the nas is slow"
+    assert wording.caveat_line(caveat, ("nas", "disk")) == "disk: the nas is slow"
+
+
+@given(st.text())
+def test_plain_text_has_no_control_characters(text: str) -> None:
+    assert all(sign == "\n" or sign.isprintable() or ord(sign) >= 0xA0 for sign in wording.plain(text))
