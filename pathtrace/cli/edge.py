@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import traceback
 from collections.abc import Sequence
 
 import click
@@ -37,6 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _failed(error: Exception, settings: Settings) -> int:
     if settings.debug:
+        import traceback
+
         say("".join(traceback.format_exception(error)).rstrip())
     match error:
         case errors.ScenarioError():

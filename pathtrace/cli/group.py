@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from importlib import import_module
 from typing import cast
 
@@ -47,6 +46,8 @@ def _available() -> str:
 
 
 def _nearest(name: str) -> str:
+    import difflib
+
     near = difflib.get_close_matches(name.lower(), COMMANDS, n=1, cutoff=0.5)
     return f"did you mean '{near[0]}'?" if near else _available()
 

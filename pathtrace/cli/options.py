@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -11,11 +10,11 @@ import click
 from pathtrace.errors import UsageError
 
 
-@dataclass(slots=True)
 class Settings:
-    """What holds for the whole program, wherever it is given."""
+    """What holds for the whole program, wherever it is given. (A dataclass would import ``inspect``.)"""
 
-    debug: bool = False
+    def __init__(self) -> None:
+        self.debug = False
 
 
 def _remember_debug(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:

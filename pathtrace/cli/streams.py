@@ -7,7 +7,6 @@ went away (a closed pipe) is no error.
 from __future__ import annotations
 
 import codecs
-import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -75,6 +74,8 @@ def forget_stdout() -> None:
 
 def write_json(document: Mapping[str, object]) -> None:
     """One document on standard output; ASCII only, so that every encoding can carry it."""
+    import json
+
     text = json.dumps(document, indent=2, allow_nan=False)
     with pipe_may_close():
         sys.stdout.write(text + "\n")

@@ -6,11 +6,10 @@ A command's module is imported when it is run or its own help is asked for, not 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     target: str
     """``module:attribute``."""
     help: str
