@@ -1,0 +1,150 @@
+"""The order of a run: warm-ups, repeats, flows, start conditions, budgets, and what a fault costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from pathtrace.errors import PlaceError
+from pathtrace.model.run import Reached
+from pathtrace.model.scenario import Action, Scenario, Start
+from pathtrace.model.work import Item, LayerState
+from pathtrace.replay.budget import Budget
+from pathtrace.replay.metering import Meter
+from pathtrace.replay.opening import open_places
+from pathtrace.replay.repeats import Replay
+from pathtrace.replay.stop import StopRequest
+from pathtrace.replay.stream import Recording
+from pathtrace.scenario import parse
+from tests.replay.virtual import FakePlace, ListSink, Quiet, play
+
+TEXT = """
+pathtrace: 1
+name: order
+workload: {requests: 4, users: 2}
+places:
+  documents: {kind: files, path: /documents}
+  chunker: {kind: process, run: chunk}
+  library: {kind: database, url: "sqlite://"}
+  weights: {kind: files, path: /weights.gguf}
+  model: {kind: inference}
+  people: {kind: user}
+flows:
+  answer: {path: [library, people], frequency: per-request}
+  index: {path: [documents, chunker, library], frequency: every 24 h}
+  load: {path: [weights, model], frequency: per-load}
+"""
+
+
+class Played:
+    """A replay of ``TEXT`` with fake places, and what came of it."""
+
+    def __init__(
+        self,
+        extra: str = "repeats: 2",
+        budget_s: float = 1e6,
+        budget_bytes: int = 10**12,
+        broken: str | None = None,
+        unproved: str | None = None,
+    ) -> None:
+        scenario = parse(TEXT + extra, "order.yaml", {})
+        self.sink = ListSink()
+        self.checkpoints = 0
+        self.flows = [flow.name for flow in scenario.flows]
+        play(lambda clock: self._story(scenario, clock, budget_s, budget_bytes, broken, unproved))
+
+    async def _story(
+        self,
+        scenario: Scenario,
+        clock: Callable[[], int],
+        budget_s: float,
+        budget_bytes: int,
+        broken: str | None,
+        unproved: str | None,
+    ) -> None:
+        places = {place.name: FakePlace(clock, supply=[Item("d", 1000)] * 3) for place in scenario.places}
+        if unproved:
+            places[unproved] = Unproved(clock, supply=[Item("d", 1000)] * 3)
+        reached = {
+            name: Reached(name, None, "nothing there" if name == broken else None, None, None)
+            for name in places
+        }
+        stop = StopRequest()
+        recording = Recording(self.sink, clock, 0, Quiet())
+        meter = Meter((), self.sink, clock, 0)
+        budget = Budget(budget_bytes, budget_s, clock, stop)
+        self.replay = Replay(scenario, places, reached, recording, meter, budget, stop)
+        await self.replay.run(self._checkpoint)
+
+    async def _checkpoint(self) -> None:
+        self.checkpoints += 1
+
+    @property
+    def executions(self) -> list[tuple[int, str]]:
+        return [(window.repeat, self.flows[window.flow]) for window in self.sink.windows]
+
+
+class Unproved(FakePlace):
+    async def begin(self, start: Start, actions: frozenset[Action]) -> tuple[LayerState, ...]:
+        return (LayerState("client_cache", "weights", "unknown", "cannot be looked at"),)
+
+
+def test_a_repeat_loads_then_indexes_then_answers() -> None:
+    played = Played()
+    assert played.executions == [
+        (0, "load"),
+        (0, "index"),
+        (0, "answer"),
+        (1, "load"),
+        (1, "index"),
+        (1, "answer"),
+    ]
+    assert played.checkpoints == 2
+    assert played.replay.repeats_done == 2
+
+
+def test_warm_ups_come_first_and_are_negative() -> None:
+    played = Played("start: warm\nrepeats: 1\nwarmup: 2")
+    assert [repeat for repeat, flow in played.executions if flow == "load"] == [-2, -1, 0]
+    assert [start.start for start in played.replay.starts] == ["warm", "warm", "warm"]
+
+
+def test_a_broken_place_costs_only_the_flows_that_go_through_it() -> None:
+    played = Played("repeats: 1", broken="model")
+    assert played.executions == [(0, "index"), (0, "answer")]
+    assert played.replay.skipped == {"load": "model: nothing there"}
+
+
+def test_a_repeat_that_would_not_fit_the_time_budget_is_not_begun() -> None:
+    played = Played("repeats: 5", budget_s=0.03)
+    assert 1 <= played.replay.repeats_done < 5
+    caveat = played.replay.caveats["budget", None]
+    assert caveat.text == (
+        f"the budget of time ended the run after {played.replay.repeats_done} of 5 repeats"
+    )
+
+
+def test_a_repeat_that_would_not_fit_the_byte_budget_is_not_begun() -> None:
+    played = Played("repeats: 5", budget_bytes=13_000)
+    assert played.replay.repeats_done == 2
+    assert ("budget", None) in played.replay.caveats
+
+
+def test_a_cold_start_that_cannot_be_proved_is_called_as_is() -> None:
+    played = Played("repeats: 1", unproved="weights")
+    assert [start.start for start in played.replay.starts] == ["as-is"]
+    assert played.replay.caveats["start-unproved", "weights"].subject == "weights"
+
+
+def test_a_place_that_cannot_be_opened_is_noted_and_the_others_are_opened(tmp_path: Path) -> None:
+    class Shut(FakePlace):
+        async def open(self, scratch: Path) -> None:  # type: ignore[override]
+            raise PlaceError("connection refused", hint="start it")
+
+    async def story(clock: Callable[[], int]) -> dict[str, Reached]:
+        return await open_places({"a": Shut(clock), "b": FakePlace(clock)}, tmp_path)
+
+    reached = play(story)
+    assert reached["a"].fault == "connection refused (start it)"
+    assert reached["b"].fault is None
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
