@@ -32,7 +32,7 @@ _PATH = "{path}"
 _SHOWN = 200
 
 
-class ProcessPlace:
+class Process:
     """Turns documents into pieces of text, one document an operation."""
 
     def __init__(self, place: Place, clock: Clock, seed: int) -> None:
@@ -45,6 +45,10 @@ class ProcessPlace:
 
     @property
     def mount(self) -> Mount | None:
+        return None
+
+    @property
+    def scratch_folder(self) -> Path | None:
         return None
 
     @property

@@ -16,22 +16,22 @@ import pytest
 from pathtrace.errors import OperationError, PlaceError
 from pathtrace.model.scenario import Action, Place, PlaceKind, ProcessSpec
 from pathtrace.model.work import Done, Item
-from pathtrace.places.process import ProcessPlace
+from pathtrace.places.process import Process
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="commands need POSIX")
 
 
-def _place(command: tuple[str, ...] | None) -> ProcessPlace:
+def _place(command: tuple[str, ...] | None) -> Process:
     spec = ProcessSpec(run="chunk" if command is None else None, command=command, url=None)
     place = Place("indexer", PlaceKind.PROCESS, "workstation", 2, 16, 60.0, None, spec)
-    return ProcessPlace(place, time.perf_counter_ns, 1)
+    return Process(place, time.perf_counter_ns, 1)
 
 
 def _python(script: str, *arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-S", "-c", script, *arguments)
 
 
-def _perform(place: ProcessPlace, scratch: Path, item: Item) -> Done:
+def _perform(place: Process, scratch: Path, item: Item) -> Done:
     async def drive() -> Done:
         await place.open(scratch)
         try:
@@ -131,7 +131,7 @@ def test_no_shell_sees_the_arguments(tmp_path: Path) -> None:
 def test_a_failing_command_is_named_with_its_reason(
     tmp_path: Path, command: tuple[str, ...], said: str
 ) -> None:
-    async def drive(place: ProcessPlace) -> None:
+    async def drive(place: Process) -> None:
         try:
             await place.perform(Action.PROCESS, (_document(b"x"),))
         finally:
@@ -153,7 +153,7 @@ def test_a_cancelled_command_ends_with_its_whole_group(tmp_path: Path, trap: str
     pids = tmp_path / "pids"
     script = f"{trap}sleep 300 & echo $! $$ > {pids}.new; mv {pids}.new {pids}; wait; sleep 300"
 
-    async def drive(place: ProcessPlace) -> None:
+    async def drive(place: Process) -> None:
         task = asyncio.create_task(place.perform(Action.PROCESS, (_document(b"x"),)))
         await _until(pids.exists)
         task.cancel()
