@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -11,6 +12,10 @@ from pathtrace import errors
 from pathtrace.cli.group import cli
 from pathtrace.cli.options import Settings
 from pathtrace.cli.streams import forget_stdout, say, tolerate_any_encoding
+from pathtrace.redaction import SECRET_NAME, Scrubber
+
+SHORTEST_SECRET = 4
+"""Shorter values would hide half of every message."""
 
 BUG_HINT = "please report it with the output of the same command and --debug"
 
@@ -35,30 +40,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _failed(error: Exception, settings: Settings) -> int:
+    scrub = _scrubber()
     if settings.debug:
         import traceback
 
-        say("".join(traceback.format_exception(error)).rstrip())
+        say(scrub("".join(traceback.format_exception(error)).rstrip()))
+    for message, hint in _explained(error):
+        say(scrub(f"error: {message}"))
+        if hint:
+            say(scrub(f"hint: {hint}"))
+    return (
+        error.exit_code
+        if isinstance(error, (errors.PathtraceError, click.ClickException))
+        else errors.EXIT_BUG
+    )
+
+
+def _scrubber() -> Scrubber:
+    """Hides what the environment calls a secret, whoever's message it has come into."""
+    named = (value for name, value in os.environ.items() if SECRET_NAME.search(name))
+    return Scrubber(tuple(value for value in named if len(value) >= SHORTEST_SECRET))
+
+
+def _explained(error: Exception) -> list[tuple[str, str | None]]:
+    """What is said of an error: message and hint, once per fault."""
     match error:
         case errors.ScenarioError():
-            for fault in error.faults:
-                _explain(str(fault), fault.hint)
+            return [(str(fault), fault.hint) for fault in error.faults]
         case errors.PathtraceError():
-            _explain(str(error), error.hint)
+            return [(str(error), error.hint)]
         case click.UsageError():
-            _explain(_lowered(error.message), _usage_hint(error))
+            return [(_lowered(error.format_message().partition(" Did you mean")[0]), _usage_hint(error))]
         case click.ClickException():
-            _explain(_lowered(error.format_message()), None)
+            return [(_lowered(error.format_message()), None)]
         case _:
-            _explain(f"this is a bug in pathtrace: {type(error).__name__}: {error}", BUG_HINT)
-            return errors.EXIT_BUG
-    return error.exit_code
-
-
-def _explain(message: str, hint: str | None) -> None:
-    say(f"error: {message}")
-    if hint:
-        say(f"hint: {hint}")
+            return [(f"this is a bug in pathtrace: {type(error).__name__}: {error}", BUG_HINT)]
 
 
 def _lowered(message: str) -> str:

@@ -52,7 +52,11 @@ def _plan(report: CheckReport) -> Iterator[RenderableType]:
         ("each repeat", f"reads {read}, writes {written} into scratch data that is removed"),
         ("repeats", f"{control.repeats}, start {control.start.value}, budget {budget}"),
         ("time", _time(report.estimate)),
-        *((f"memory of {entry.host}", _memory(entry)) for entry in report.memory),
+        *(
+            (f"memory of {entry.host}", _memory(entry))
+            for entry in report.memory
+            if entry.needed_bytes is not None
+        ),
         *((f"room for {entry.subject}", _room(entry)) for entry in report.room),
     ]
     yield heading("A run")

@@ -1,0 +1,143 @@
+"""Whole runs of stand-ins, and of a command that is stopped half-way."""
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from pathtrace.render.run_schema import run_schema
+from tests.cli.command import SLOW, STAND_INS, Result, command, environment, pathtrace
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("store")
+    (folder / "stand-ins.yaml").write_text(STAND_INS)
+    (folder / "slow.yaml").write_text(SLOW)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def first(store: Path) -> Result:
+    return pathtrace(store, "run", "stand-ins.yaml", "--label", "before")
+
+
+def test_a_run_shows_its_result_on_standard_output_and_talks_on_standard_error(first: Result) -> None:
+    assert first.code == 0
+    assert "documents->chunker" in first.out
+    assert "repeat 2 of 2: index" in first.err
+    assert max(map(len, first.out.splitlines())) <= 80
+
+
+def test_a_stored_run_is_shown_as_it_was(first: Result, store: Path) -> None:
+    assert pathtrace(store, "show", "before") == Result(0, first.out, "")
+    assert pathtrace(store, "show").out == first.out
+
+
+def test_a_run_is_mapped_with_its_figures(first: Result, store: Path) -> None:
+    drawn = pathtrace(store, "map")
+    assert drawn.code == 0
+    assert " MB/s" in drawn.out
+    assert pathtrace(store, "map", "before", "--format", "mermaid").out.startswith("flowchart TD\n")
+
+
+def test_json_is_one_document_that_keeps_to_the_schema(first: Result, store: Path) -> None:
+    shown = pathtrace(store, "show", "last", "--json")
+    document = json.loads(shown.out, parse_constant=lambda name: pytest.fail(f"{name} in the document"))
+    jsonschema.validate(document, run_schema())
+    assert (document["format"], document["label"], shown.err) == ("pathtrace.run/1", "before", "")
+
+
+def test_run_with_json_and_quiet_puts_out_the_document_alone(store: Path) -> None:
+    done = pathtrace(store, "run", "stand-ins.yaml", "--json", "--quiet", "--store", str(store / "other"))
+    assert (done.code, done.err) == (0, "")
+    assert json.loads(done.out)["status"] == "complete"
+
+
+def test_a_check_changes_nothing_and_says_what_a_run_would_need(store: Path) -> None:
+    before = sorted(store.rglob("*"))
+    assert pathtrace(store, "check", "stand-ins.yaml").code == 0
+    document = json.loads(pathtrace(store, "check", "stand-ins.yaml", "--json").out)
+    assert (document["format"], document["usable"]) == ("pathtrace.check/1", True)
+    assert sorted(store.rglob("*")) == before
+
+
+def test_a_place_that_is_not_there_is_told_and_exits_3(store: Path) -> None:
+    path = store / "missing.yaml"
+    path.write_text(STAND_INS.replace("make: {files: 40, bytes: 400 KiB, kind: text}", "path: /nonexistent"))
+    for name in ("check", "run"):
+        done = pathtrace(store, name, str(path), "--store", str(store / "other"))
+        assert done.code == 3
+        assert "/nonexistent" in done.out + done.err
+        assert "Traceback" not in done.err
+
+
+def stopped(store: Path, number: signal.Signals, times: int) -> tuple[int, str, str]:
+    """Run the slow scenario, send ``number`` once its first operations are under way."""
+    process = subprocess.Popen(
+        command("run", "slow.yaml", "--store", str(store / "stopped")),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(store),
+        cwd=store,
+        text=True,
+    )
+    assert process.stderr is not None
+    first_line = process.stderr.readline()
+    time.sleep(2.0)  # real processes: let some operations finish
+    for _ in range(times):
+        process.send_signal(number)
+        time.sleep(0.05)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, first_line + err
+
+
+@pytest.mark.parametrize(
+    ("number", "times", "code"),
+    [(signal.SIGINT, 1, 130), (signal.SIGINT, 2, 130), (signal.SIGTERM, 1, 143)],
+    ids=["ctrl-c", "ctrl-c twice", "terminated"],
+)
+def test_a_run_that_is_stopped_shows_and_stores_what_was_measured(
+    number: signal.Signals, times: int, code: int, store: Path
+) -> None:
+    got, out, err = stopped(store, number, times)
+    assert got == code, err
+    assert "This run is interrupted" in out
+    assert "Traceback" not in err
+    shown = pathtrace(store, "show", "last", "--json", "--store", str(store / "stopped"))
+    document = json.loads(shown.out)
+    assert document["status"] == "interrupted"
+    assert document["hops"][0]["operations"] > 0
+    assert not list((store / "stopped").glob(".scratch/*"))
+
+
+def test_on_a_terminal_progress_is_live_and_goes_away(store: Path) -> None:
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        command("run", "stand-ins.yaml", "--store", str(store / "terminal")),
+        stdout=subprocess.PIPE,
+        stderr=follower,
+        env=environment(store, TERM="xterm"),
+        cwd=store,
+        text=True,
+    )
+    os.close(follower)
+    seen = b""
+    while select.select([leader], [], [], 60)[0]:
+        try:
+            seen += os.read(leader, 65536)
+        except OSError:
+            break
+    os.close(leader)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "\x1b" not in out
+    assert b"repeat 1 of 2" in seen
+    assert b"\x1b[2K" in seen

@@ -1,0 +1,55 @@
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pathtrace.cli import streams
+from tests.cli.command import command, environment
+
+
+@pytest.mark.parametrize(("encoding", "able"), [("utf-8", True), ("ascii", False), ("latin-1", False)])
+def test_a_drawing_needs_an_encoding_that_knows_its_signs(encoding: str, able: bool) -> None:
+    assert streams.can_draw(io.TextIOWrapper(io.BytesIO(), encoding=encoding)) is able
+
+
+def test_a_document_is_ascii_and_has_no_nan(capsys: pytest.CaptureFixture[str]) -> None:
+    streams.write_json({"name": "Ärger \udcff", "value": None})
+    out = capsys.readouterr().out
+    assert out.isascii()
+    assert json.loads(out) == {"name": "Ärger \udcff", "value": None}
+    with pytest.raises(ValueError, match="Out of range"):
+        streams.write_json({"value": float("nan")})
+
+
+def test_a_terminal_without_unicode_gets_letters(tmp_path: Path) -> None:
+    plain = environment(tmp_path, PYTHONIOENCODING="ascii")
+    scenario = tmp_path / "lab.yaml"
+    scenario.write_text(
+        "pathtrace: 1\nname: lab\nplaces:\n  a: {kind: files, path: .}\n  b: {kind: process, run: chunk}\n"
+        "flows: {f: {path: [a, b], frequency: once}}\n"
+    )
+    done = subprocess.run(command("map", str(scenario)), capture_output=True, env=plain, check=True)
+    assert done.stdout.isascii()
+    assert b"+----" in done.stdout
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        command("schema", "run"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(tmp_path)
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        error = process.stderr.read()
+        code = process.wait(timeout=30)
+    assert (code, error) == (0, b"")
+
+
+def test_the_module_is_the_command(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pathtrace", "--version"], capture_output=True, env=environment(tmp_path)
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
