@@ -72,7 +72,10 @@ class Watching(Progress):
         """Take away what was drawn."""
 
     def words(self) -> str:
-        """Repeat, flow and hop, operations, rate and time left; empty before the first execution."""
+        """Repeat, time left, flow and hop, operations and rate; empty before the first execution.
+
+        What matters most comes first, since a narrow terminal cuts the end off.
+        """
         flow = self._flow
         if flow is None:
             return ""
@@ -80,7 +83,7 @@ class Watching(Progress):
         done = self._operations[stage]
         of = f" of {self._total:,}" if self._total and stage in (0, len(flow.stages) - 1) else ""
         hop = flow.hops[flow.stages[stage].hop].name
-        parts = (self._which(), f"{flow.name} {hop}", f"{done:,}{of}", self._rate(flow, stage), self._left())
+        parts = (self._which(), self._left(), f"{flow.name} {hop}", f"{done:,}{of}", self._rate(flow, stage))
         return " · ".join(part for part in parts if part)
 
     def share(self) -> float | None:

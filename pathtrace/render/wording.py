@@ -73,8 +73,9 @@ def waits(who: str) -> str:
 
 
 def repeats_measured(report: Report) -> str:
-    """What the figures are medians of: ``median of 5 repeats ± its interval``."""
-    count = len(report.repeats)
+    """What the figures are medians of: ``median of 5 repeats ± its interval``. Whole repeats count."""
+    whole = [flow.duration_s.n for flow in report.flows if flow.duration_s is not None]
+    count = max(whole, default=len(report.repeats))
     if count > 1:
         return f"median of {counted(count, 'repeat')} ± its interval"
     return f"{counted(count, 'repeat')}, no spread"

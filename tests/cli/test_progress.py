@@ -24,7 +24,7 @@ def test_a_stream_shows_hop_operations_rate_and_time_left(hand: Hand) -> None:
     watching.execution(0, 5, "index", 1200)
     hand.at_s += 10
     watching.advance(0, 300, 300_000_000)
-    assert watching.words() == "repeat 1 of 5 · index archive->indexer · 300 of 1,200 · 30 MB/s · 30 s left"
+    assert watching.words() == "repeat 1 of 5 · 30 s left · index archive->indexer · 300 of 1,200 · 30 MB/s"
     assert watching.share() == 0.25
 
 
@@ -34,7 +34,7 @@ def test_requests_count_whole_answers(hand: Hand) -> None:
     hand.at_s += 5
     watching.advance(0, 12, 4000)
     watching.advance(2, 10, 4000)
-    assert watching.words() == "repeat 1 of 5 · answer model->people · 10 of 40 · 2/s · 15 s left"
+    assert watching.words() == "repeat 1 of 5 · 15 s left · answer model->people · 10 of 40 · 2/s"
 
 
 def test_when_all_is_read_the_stage_still_at_work_is_shown(hand: Hand) -> None:
@@ -43,7 +43,7 @@ def test_when_all_is_read_the_stage_still_at_work_is_shown(hand: Hand) -> None:
     hand.at_s += 10
     watching.advance(0, 100, 1000)
     watching.advance(1, 50, 20_000_000)
-    assert watching.words() == "warm-up · index indexer->library · 50 · 2 MB/s · 0 s left"
+    assert watching.words() == "warm-up · 0 s left · index indexer->library · 50 · 2 MB/s"
 
 
 def test_after_a_whole_repeat_the_time_left_is_that_of_the_run(hand: Hand) -> None:
@@ -54,7 +54,7 @@ def test_after_a_whole_repeat_the_time_left_is_that_of_the_run(hand: Hand) -> No
         watching.execution(repeat, 5, "index", 100)
         hand.at_s += 10
     hand.at_s -= 5
-    assert watching.words() == "repeat 2 of 5 · index archive->indexer · 0 of 100 · 1 min 35 s left"
+    assert watching.words() == "repeat 2 of 5 · 1 min 35 s left · index archive->indexer · 0 of 100"
 
 
 def test_without_a_total_nothing_is_claimed(hand: Hand) -> None:
@@ -77,7 +77,7 @@ def test_lines_come_at_each_execution_and_every_ten_seconds(
     assert capsys.readouterr() == (
         "",
         "repeat 1 of 2: index, 100 operations\n"
-        "repeat 1 of 2 · index archive->indexer · 30 of 100 · 1 MB/s · 28 s left · 30 %\n"
+        "repeat 1 of 2 · 28 s left · index archive->indexer · 30 of 100 · 1 MB/s · 30 %\n"
         "stopping\n",
     )
 
