@@ -80,6 +80,11 @@ class Files:
         return self._mount
 
     @property
+    def scratch_folder(self) -> Path | None:
+        """The folder written to, from the first repeat that writes on."""
+        return None if self._writer is None else self._writer.folder
+
+    @property
     def server_pid(self) -> int | None:
         return None
 

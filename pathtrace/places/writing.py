@@ -29,13 +29,20 @@ class Writer:
         self._place = place
         self._target = target
         self._clock = clock
+        self._made = False
         self._folder = target / f"{OWN_FOLDER}{secrets.token_hex(6)}"
+
+    @property
+    def folder(self) -> Path | None:
+        """Where it writes; None before the first ``empty`` and after ``remove``."""
+        return self._folder if self._made else None
 
     def empty(self) -> None:
         """Start with an empty folder. PlaceError if it cannot be made."""
         self.remove()
         try:
             self._folder.mkdir(mode=0o700)
+            self._made = True
         except OSError as error:
             raise PlaceError(
                 f"cannot write into {shown(str(self._target))}: {error.strerror}",
@@ -45,6 +52,7 @@ class Writer:
 
     def remove(self) -> None:
         """Remove the folder and what is in it."""
+        self._made = False
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def write(self, item: Item, answer: str | None) -> Done:

@@ -29,9 +29,9 @@ def files(place: Place) -> Files:
 
 
 def read(
-    place: Place, scratch: Path, before: Callable[[Sequence[Item]], None] = lambda items: None
+    place: Place, scratch: Path, before: Callable[[], object] = lambda: None
 ) -> tuple[PlaceFacts, list[Done]]:
-    """Open, read all that is supplied, close; ``before`` is called with the supply."""
+    """Open, read all that is supplied, close; ``before`` is called between listing and reading."""
 
     async def life() -> tuple[PlaceFacts, list[Done]]:
         opened = files(place)
@@ -39,7 +39,7 @@ def read(
         try:
             await opened.begin(Start.AS_IS, READ)
             items = await opened.supply(Action.READ)
-            before(items)
+            before()
             return facts, await draw_all(opened, items)
         finally:
             await opened.close()
@@ -121,7 +121,7 @@ def test_damaged_weights_are_read_from_front_to_end_with_a_warning(tmp_path: Pat
 
 def test_a_file_that_vanishes_costs_only_itself(tmp_path: Path) -> None:
     root = tree(tmp_path / "t", {"a": b"1", "b": b"22", "c": b"333"})
-    _, dones = read(described(root), tmp_path, lambda items: (root / "b").unlink())
+    _, dones = read(described(root), tmp_path, lambda: (root / "b").unlink())
     assert [done.bytes for done in dones] == [1, 0, 3]
     assert [done.fault for done in dones] == [None, "b: No such file or directory", None]
 
@@ -130,7 +130,7 @@ def test_a_file_that_vanishes_costs_only_itself(tmp_path: Path) -> None:
 def test_a_file_that_got_shorter_gives_what_is_left_and_a_fault(tmp_path: Path, access: Access) -> None:
     root = tree(tmp_path / "t", {"a": bytes(100_000), "b": b"22"})
     place = described(root, access=access, block_bytes=4096)
-    _, dones = read(place, tmp_path, lambda items: os.truncate(root / "a", 70_000))
+    _, dones = read(place, tmp_path, lambda: os.truncate(root / "a", 70_000))
     assert [done.bytes for done in dones] == [70_000, 2]
     assert dones[0].fault == "a: got shorter while the run read it; it ends after 70,000 bytes"
     assert dones[0].items == ()
@@ -159,7 +159,7 @@ def test_blocks_beyond_a_new_end_are_faults_not_crashes(tmp_path: Path, access: 
 
 def test_a_file_that_grows_is_read_to_the_size_it_has_when_opened(tmp_path: Path) -> None:
     root = tree(tmp_path / "t", {"log": b"1234"})
-    _, dones = read(described(root), tmp_path, lambda items: (root / "log").write_bytes(b"123456789"))
+    _, dones = read(described(root), tmp_path, lambda: (root / "log").write_bytes(b"123456789"))
     assert [(done.bytes, done.fault) for done in dones] == [(9, None)]
 
 

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from pathtrace.places.buffers import Buffers
+
+
+def test_a_buffer_is_lent_again_only_when_its_last_view_is_gone() -> None:
+    buffers = Buffers()
+    first = buffers.lend(70_000)
+    part = first[10:20]
+    first[10:20] = b"0123456789"
+    del first
+    second = buffers.lend(70_000)
+    second[:] = bytes(70_000)
+    assert bytes(part) == b"0123456789"
+    del second
+    third = buffers.lend(66_000)
+    third[:] = b"x" * 66_000
+    assert bytes(part) == b"0123456789"
+
+
+def test_memory_comes_back() -> None:
+    buffers = Buffers()
+    for _ in range(50):
+        buffers.lend(100_000)
+    assert {size: len(free) for size, free in buffers._free.items()} == {131_072: 1}
+
+
+def test_a_loan_has_the_length_asked_for() -> None:
+    assert [len(Buffers().lend(length)) for length in (0, 1, 65_536, 65_537)] == [0, 1, 65_536, 65_537]
