@@ -52,10 +52,12 @@ def test_a_folder_that_cannot_be_made_is_an_error_of_the_place(tmp_path: Path) -
 
 
 def test_the_folder_exists_only_between_empty_and_remove(tmp_path: Path) -> None:
+    def state() -> tuple[bool, int]:
+        return writer.folder is not None, len(os.listdir(tmp_path))
+
     writer = Writer("out", tmp_path, time.perf_counter_ns)
-    assert (writer.folder, os.listdir(tmp_path)) == (None, [])
-    writer.empty()
-    assert writer.folder is not None
-    assert os.listdir(tmp_path) == [writer.folder.name]
-    writer.remove()
-    assert (writer.folder, os.listdir(tmp_path)) == (None, [])
+    states = [state()]
+    for change in (writer.empty, writer.empty, writer.remove, writer.remove):
+        change()
+        states.append(state())
+    assert states == [(False, 0), (True, 1), (True, 1), (False, 0), (False, 0)]
