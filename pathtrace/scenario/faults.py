@@ -29,7 +29,7 @@ def scenario_error(faults: Iterable[Fault], source: str, scrub: Callable[[str], 
 
 def allowed(choices: Iterable[str], wrong: str) -> str:
     """What may stand there, and which of it is nearest to ``wrong``."""
-    listed = list(choices)
+    listed = [str(choice) for choice in choices]
     text = f"allowed: {', '.join(listed)}" if listed else "nothing is allowed there"
     near = nearest(wrong, listed)
     return f"{text}; did you mean {near!r}?" if near else text

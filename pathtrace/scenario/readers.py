@@ -22,7 +22,7 @@ from pathtrace.scenario.tree import Plain
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
-_NAME = r"^\w[\w.-]{0,63}$"
+_NAME = r"\w[\w.-]{0,63}"
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _WHOLE = re.compile(r"[0-9]{1,18}")
 _FREQUENCIES = ("once", "per-load", "per-document", "per-request", "every <duration>")
@@ -37,7 +37,7 @@ def read_text(value: object) -> str:
     if isinstance(value, bool):
         raise wrong(f"{str(value).lower()} is no text here", "put it in quotes")
     if not isinstance(value, str):
-        raise wrong(_kind_of(value, "text"))
+        raise wrong(_kind_of(value, "text"), "write one text, in quotes if it holds : [ or {")
     if not value.strip():
         raise wrong("the text is empty", "give a value, or remove the key")
     if _UNPRINTABLE.search(value):
@@ -47,7 +47,7 @@ def read_text(value: object) -> str:
 
 def read_name(value: object) -> str:
     text = read_text(value)
-    if not re.match(_NAME, text):
+    if not re.fullmatch(_NAME, text):
         raise wrong(f"{shown(text)} is not a name", "letters, digits, _ . and -, at most 64, no spaces")
     return text
 
@@ -79,7 +79,7 @@ def read_flag(value: object) -> bool:
 
 def read_quantity(value: object, parse: Callable[[Any], float], least: float = 0) -> float:
     if value is None or isinstance(value, (list, dict)):
-        raise wrong(_kind_of(value, "one value"))
+        raise wrong(_kind_of(value, "one value"), "write one number with its unit")
     try:
         number = parse(value)
     except UsageError as error:
@@ -90,7 +90,10 @@ def read_quantity(value: object, parse: Callable[[Any], float], least: float = 0
 
 
 def read_count_per_day(value: object) -> float:
-    return units.parse_count(value)  # type: ignore[arg-type]  # refuses what is no number itself
+    try:
+        return units.parse_count(value)  # type: ignore[arg-type]  # refuses what is no number itself
+    except UsageError as error:
+        raise UsageError(error.message, hint="write a plain number of times a day") from error
 
 
 def read_choice(value: object, choices: type[Choice]) -> Choice:
@@ -125,8 +128,11 @@ def read_command(value: object) -> tuple[str, ...]:
     if isinstance(value, str):
         parts = ", ".join(f'"{part}"' for part in value.split())
         raise wrong("a command is a list: the program, then each argument", f"write: [{parts}]")
-    if not isinstance(value, list) or not value or not all(isinstance(part, str) for part in value):
-        raise wrong(_not(value, "command"), 'write a list of texts, as in: [my-extractor, "{path}"]')
+    hint = 'write a list of texts, as in: [my-extractor, "{path}"]'
+    if not isinstance(value, list) or not value:
+        raise wrong(_not(value, "command"), hint)
+    if not all(isinstance(part, str) for part in value):
+        raise wrong("every part of a command is a text", hint)
     return tuple(read_text(part) for part in value)
 
 
@@ -169,8 +175,13 @@ def _refuse_sqlite_without_file(rest: str) -> None:
 
 def read_options(value: object) -> dict[str, object]:
     if not isinstance(value, dict):
-        raise wrong(_kind_of(value, "a mapping of options"))
-    return {str(key): _json(child) for key, child in value.items()}
+        raise wrong(_kind_of(value, "a mapping of options"), "as in: options: {temperature: 0}")
+    return {key: str(child) if _is_key(key, child) else _json(child) for key, child in value.items()}
+
+
+def _is_key(key: str, value: object) -> bool:
+    """An API key of digits is still text."""
+    return key == "api_key" and isinstance(value, str)
 
 
 def _json(value: object) -> object:

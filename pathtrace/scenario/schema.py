@@ -35,4 +35,6 @@ def _plain(value: Any) -> Any:
 
 
 def _is_noise(key: str, child: object) -> bool:
-    return (key == "title" and isinstance(child, str)) or (key == "default" and child is None)
+    return (key == "title" and isinstance(child, str)) or (
+        key == "default" and (child is None or isinstance(child, dict))
+    )

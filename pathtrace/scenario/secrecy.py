@@ -22,8 +22,12 @@ def secrets_of(tree: Tree) -> tuple[str, ...]:
 
 
 def as_messages_quote(secrets: tuple[str, ...]) -> tuple[str, ...]:
-    """The same with the forms in which Python's quoting shows them."""
-    return tuple(dict.fromkeys(form for secret in secrets for form in (secret, repr(secret)[1:-1])))
+    """The same with the forms in which Python's quoting may show them within a longer text."""
+    forms: dict[str, None] = {}
+    for secret in secrets:
+        escaped = repr(f"{secret}\"'")[1:-4]  # both quotes present: backslashes and ' are escaped
+        forms |= dict.fromkeys((secret, escaped, escaped.replace("\\'", "'")))
+    return tuple(forms)
 
 
 def hide_secrets(text: str, tree: Tree) -> str:
@@ -66,6 +70,9 @@ def _hides_whole(scalar: Scalar, text: str) -> bool:
         return False
     if _is_api_key(scalar):
         return True
-    literal = [scalar.written[slice(*span)] for span in secret_spans(scalar.written)]
-    as_text = text[scalar.start : scalar.end]
-    return any(not REFERENCE_ONLY.fullmatch(secret) and secret not in as_text for secret in literal)
+    return not _literals(scalar.written) <= _literals(text[scalar.start : scalar.end])
+
+
+def _literals(text: str) -> set[str]:
+    secrets = {text[slice(*span)] for span in secret_spans(text)}
+    return {secret for secret in secrets if not REFERENCE_ONLY.fullmatch(secret)}

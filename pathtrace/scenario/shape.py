@@ -63,7 +63,9 @@ def _version_fault(tree: Tree) -> Fault:
 
 
 def _empty_values(value: Value, path: Path) -> Iterator[Path]:
-    if isinstance(value, dict) and path[2:] != ("options",):
+    if path[:1] == ("places",) and path[2:] in (("options",), ("command",)):
+        return  # nothing is a value for a server; and {path} without quotes is told by the command's reader
+    if isinstance(value, dict):
         children: Iterable[tuple[str | int, Value]] = value.items()
     elif isinstance(value, list):
         children = enumerate(value)

@@ -210,10 +210,14 @@ def _syntax_fault(error: MarkedYAMLError) -> Fault:
     if r"'\t'" in problem:
         return Fault(*_position(mark), "a tab in the indentation", "YAML is indented with spaces only")
     context = f" ({error.context})" if error.context and error.problem else ""
-    return Fault(*_position(mark), f"this is not YAML: {problem}{context}", _syntax_hint(problem))
+    line = mark.buffer.splitlines()[mark.line : mark.line + 1] if mark is not None and mark.buffer else []
+    hint = _syntax_hint(problem, "".join(line))
+    return Fault(*_position(mark), f"this is not YAML: {problem}{context}", hint)
 
 
-def _syntax_hint(problem: str) -> str:
+def _syntax_hint(problem: str, line: str) -> str:
+    if "got '{'" in problem and "${" in line:
+        return 'within { } or [ ] a variable needs quotes: "${NAME}"'
     if "mapping values are not allowed" in problem:
         return (
             "quote a value that holds a colon and a space; give keys beside each other the same indentation"
