@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
+from pathtrace.errors import StoreError
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
@@ -20,6 +22,10 @@ _SPELLINGS = {
     "→": "->",
     "·": "-",
     "–": "-",
+    "—": "-",
+    "×": "x",
+    "≥": ">=",
+    "≤": "<=",
     "•": "*",
     "±": "+/-",
     "µ": "u",
@@ -38,12 +44,21 @@ def _spell(error: UnicodeError) -> tuple[str, int]:
 
 
 def tolerate_any_encoding() -> None:
-    """From here on, what a stream cannot encode is spelled in letters instead of failing."""
+    """From here on, what a stream cannot encode is spelled in letters instead of failing.
+
+    A stream that was closed before we began goes nowhere.
+    """
     codecs.register_error("pathtrace.spell", _spell)
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="pathtrace.spell")
+
+
+def _nowhere() -> TextIO:
+    return open(os.devnull, "w", encoding="utf-8")
 
 
 def can_draw(stream: TextIO) -> bool:
@@ -56,13 +71,19 @@ def can_draw(stream: TextIO) -> bool:
 
 
 @contextmanager
-def pipe_may_close() -> Iterator[None]:
-    """Ends quietly where the reader of standard output has gone; the exit code stays as it is."""
+def writing() -> Iterator[None]:
+    """Ends quietly where the reader of standard output has gone: the exit code stays as it is.
+
+    StoreError where the result could not be written in full.
+    """
     try:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
         forget_stdout()
+    except OSError as error:
+        forget_stdout()
+        raise StoreError(f"cannot write to standard output: {error.strerror or error}") from error
 
 
 def forget_stdout() -> None:
@@ -77,19 +98,19 @@ def write_json(document: Mapping[str, object]) -> None:
     import json
 
     text = json.dumps(document, indent=2, allow_nan=False)
-    with pipe_may_close():
+    with writing():
         sys.stdout.write(text + "\n")
 
 
 def write_text(text: str) -> None:
     """Text as it is on standard output."""
-    with pipe_may_close():
+    with writing():
         sys.stdout.write(text + "\n")
 
 
 def write_view(view: RenderableType) -> None:
     """A rich value on standard output, in colour only where that is wanted and possible."""
-    with pipe_may_close():
+    with writing():
         console(sys.stdout).print(view)
 
 

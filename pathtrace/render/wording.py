@@ -15,6 +15,8 @@ from pathtrace.units import format_bytes, format_duration, format_rate, format_r
 
 NOTHING = "–"
 NOT_MEASURED = "not measured"
+FAR = 0.3
+"""A spread beyond this ratio is shown by its ends: it is seldom as wide to both sides."""
 STAND_IN_MARK = "*"
 STAND_IN_NOTE = "* stand-in: pathtrace makes or does this itself, in place of the real thing"
 
@@ -44,18 +46,17 @@ def size(count: int | None) -> str:
     return NOTHING if count is None else format_bytes(count)
 
 
-def spread(value: float, low: float | None, high: float | None) -> str:
-    """How far the interval reaches from ``value``: ``±3 %``; nothing where it is not known."""
-    if low is None or high is None or value <= 0:
-        return ""
-    return f"±{format_ratio(max(high - value, value - low, 0) / value)}"
-
-
 def rate(value: Throughput) -> str:
-    """The throughput with its spread: ``31.5 MB/s ±3 %``."""
-    if value.bytes_per_s is None:
+    """The throughput with its spread: ``31.5 MB/s ±3 %``, or from where to where if that is far."""
+    median, low, high = value.bytes_per_s, value.low, value.high
+    if median is None:
         return NOTHING
-    return f"{format_rate(value.bytes_per_s)} {spread(value.bytes_per_s, value.low, value.high)}".rstrip()
+    if low is None or high is None or median <= 0:
+        return format_rate(median)
+    reach = max(high - median, median - low, 0) / median
+    if reach > FAR:
+        return f"{format_rate(median)} ({format_rate(low).removesuffix(' MB/s')}–{format_rate(high)})"
+    return f"{format_rate(median)} ±{format_ratio(reach)}"
 
 
 def estimate(value: Estimate | None) -> str:

@@ -48,6 +48,25 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     assert (code, error) == (0, b"")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_result_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            command("schema", "run"), stdout=full, stderr=subprocess.PIPE, env=environment(tmp_path)
+        )
+    assert done.returncode == 3
+    assert done.stderr == b"error: cannot write to standard output: No space left on device\n"
+
+
+@pytest.mark.parametrize("closed", ["1>&-", "2>&-"])
+def test_a_stream_that_was_closed_before_is_done_without(closed: str, tmp_path: Path) -> None:
+    line = f'"$@" {closed}'
+    done = subprocess.run(
+        ["sh", "-c", line, "sh", *command("places")], capture_output=True, env=environment(tmp_path)
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_the_module_is_the_command(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pathtrace", "--version"], capture_output=True, env=environment(tmp_path)
