@@ -1,0 +1,51 @@
+"""Places are asked for work that they can do, and a searched database holds something."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.scenario.example import FLOWS, PLACES, faults_of, read, text_of
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "[archive, chunker, library]",
+        "[archive, chunker, embedder, library]",
+        "[archive, chunker, archive2]",
+        "[archive, archive2]",
+        "[archive, people]",
+        "[weights, model]",
+        "[model, people]",
+        "[archive, chunker, model, people]",
+        "[archive, chunker]",
+        "[archive, chunker, chunker2, library]",
+    ],
+)
+def test_paths_that_people_build_are_taken(path: str) -> None:
+    places = PLACES + "  archive2: {kind: files, path: /x}\n  chunker2: {kind: process, run: chunk}\n"
+    assert len(read(text_of(places=places, flows=f"  f: {{path: {path}}}\n")).flows) == 1
+
+
+def test_a_database_with_a_query_of_its_own_needs_no_flow_that_fills_it() -> None:
+    flows = "  answer: {path: [library, people]}\n"
+    places = PLACES.replace('"sqlite://"', '"sqlite:///a.db", query: select 1')
+    assert read(text_of(places=places, flows=flows)).flows[0].name == "answer"
+    assert faults_of(text_of(flows=flows)) == [
+        (
+            "lab.yaml:12:19: flows.answer searches 'library', which no earlier flow fills",
+            "give the place a query, or a flow that ends in it",
+        )
+    ]
+
+
+def test_a_flow_that_fills_it_too_late_does_not_help() -> None:
+    flows = FLOWS.replace("people]}", "people], frequency: once}")
+    assert len(faults_of(text_of(flows=flows))) == 1
+
+
+def test_while_a_flow_is_faulty_nobody_can_say_what_fills_a_database() -> None:
+    flows = FLOWS.replace("embedder, library]", "embedder, librry]")
+    assert [message for message, _ in faults_of(text_of(flows=flows))] == [
+        "lab.yaml:13:46: flows.index: there is no place 'librry'"
+    ]
