@@ -117,7 +117,8 @@ def _mapped_weights(evidence: Evidence) -> Iterator[Finding]:
         if place.data != "weights" or not isinstance(place.spec, FilesSpec) or host is None or size is None:
             continue
         room = host.memory_available_bytes or host.memory_bytes
-        if place.spec.access is Access.MMAP and size > room:
+        mapped = place.spec.access is Access.MMAP or not place.spec.access_stated
+        if mapped and size > room:
             text = f"{place.name} is mapped into less memory than it needs: requests then read weights too"
             yield Finding(
                 "memory", text, (f"{format_bytes(size)} of weights, {format_bytes(room)} available",)

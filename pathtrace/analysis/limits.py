@@ -16,7 +16,7 @@ from pathtrace.analysis.serving import insert_limit, lookup_limit, model_limit
 from pathtrace.analysis.summary import StageFigures
 from pathtrace.model.report import LimitedBy
 from pathtrace.model.scenario import Action, Flow, FrequencyKind, Hop
-from pathtrace.units import format_ratio
+from pathtrace.units import format_ratio, seconds
 
 MEASURE_ANYTHING = "run it again until at least one operation of this hop has finished"
 
@@ -110,13 +110,19 @@ def _blocked(hop: Hop, stages: Mapping[int, Judged]) -> float:
 
 
 def _starved(hop: Hop, stages: Mapping[int, Judged]) -> float:
-    first = stages.get(hop.stages[0]) if hop.stages else None
-    return _share(first.figures.time.starved_s, first.figures) if first else 0.0
+    """The least share of any of its stages: one that works or is blocked is not kept by the hop before."""
+    return min((_kept_waiting(stages[index].figures) for index in hop.stages if index in stages), default=0.0)
+
+
+def _kept_waiting(figures: StageFigures) -> float:
+    """Starved, without the time after its last operation: nothing was to come any more."""
+    after_ns = (figures.flow_end_ns - int(figures.in_progress[1][-1])) * figures.workers
+    return _share(figures.time.starved_s - seconds(after_ns), figures)
 
 
 def _share(part_s: float, figures: StageFigures) -> float:
     whole = figures.wall_s * figures.workers
-    return min(1.0, part_s / whole) if whole else 0.0
+    return min(1.0, max(0.0, part_s) / whole) if whole else 0.0
 
 
 def _near(resource: str, totals: Mapping[str, float]) -> tuple[str, ...]:

@@ -32,11 +32,11 @@ def verdict(
 
 
 def _limit(entry: RankingEntry) -> str:
-    who = "People wait" if entry.waits == "people" else "Nobody waits, but time goes"
+    who = "People wait longest for" if entry.waits == "people" else "Nobody waits, but most time goes into"
     each = {"per-request": "a request", "per-document": "a document", "per-load": "a load"}
     per = each.get(entry.frequency, "a pass")
     return (
-        f"{who} longest for {entry.stage} in {entry.hop} ({entry.flow}): "
+        f"{who} {entry.stage} in {entry.hop} ({entry.flow}): "
         f"{format_duration(entry.seconds_per_execution)} {per}, {format_ratio(entry.share)} of its time, "
         f"{format_duration(entry.seconds_per_day)} a day, {_resource(entry.resource)}."
     )

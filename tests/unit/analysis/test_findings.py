@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pathtrace.analysis import analyse
+from pathtrace.model.run import Activity, Ceiling, Run
+from pathtrace.model.work import PlaceFacts
+from tests.unit.analysis.builders import GIB, MB, MS, Desk, host, reached, run_of, scenario, stream
+from tests.unit.analysis.planted import DOCUMENT, DOCUMENTS, INDEX, disk, index_run
+
+READ = (10 * MS, 1 * MS, 1 * MS)
+
+
+def codes(run: Run) -> list[str]:
+    return [finding.code for finding in analyse(run).findings]
+
+
+def ceiling(rate: float) -> Ceiling:
+    return Ceiling("disk:archive", rate, None, None, "measured", "direct reads", 1.0)
+
+
+def lasting(*milliseconds: int) -> Run:
+    """One repeat for each duration of the only document."""
+    at, executions = 0, []
+    for repeat, took in enumerate(milliseconds):
+
+        def service(stage: int, k: int, each: int = took * MS // 3) -> int:
+            return each
+
+        executions.append(stream([Desk()] * 3, service, 1, offset=at, repeat=repeat))
+        at += took * MS + MS
+    return run_of(scenario(INDEX), executions)
+
+
+def test_a_rate_above_the_disk_that_memory_explains_is_a_cache() -> None:
+    run = index_run(READ, readings=lambda a, b: disk(a, b, read=0.0), ceilings=(ceiling(50 * MB),))
+    assert codes(run) == ["cache"]
+
+
+def test_a_rate_above_the_disk_that_nothing_explains_is_impossible() -> None:
+    read = DOCUMENT * DOCUMENTS
+    run = index_run(READ, readings=lambda a, b: disk(a, b, read=read), ceilings=(ceiling(50 * MB),))
+    assert codes(run) == ["impossible"]
+
+
+def test_more_bytes_off_the_device_than_asked_for_is_amplification() -> None:
+    run = index_run(READ, readings=lambda a, b: disk(a, b, read=3 * DOCUMENT * DOCUMENTS))
+    finding = analyse(run).findings[0]
+    assert (finding.code, finding.text) == (
+        "read-amplification",
+        "sda read 3.0 times what archive was asked for",
+    )
+
+
+def test_small_and_sparse_data_are_flagged() -> None:
+    place = replace(
+        reached("archive"), facts=PlaceFacts("there", files=3, bytes=GIB // 2, sparse_bytes=GIB // 4)
+    )
+    run = index_run(READ, places=(place,))
+    assert [(finding.code, finding.text) for finding in analyse(run).findings] == [
+        ("sparse", "50 % of archive is holes, which no disk has to read"),
+        (
+            "small-data",
+            "data set of archive is 3.1 % of the memory of workstation: it may be read from there",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(("percent", "expected"), [(5.0, []), (10.0, ["other-activity"])])
+def test_other_work_of_more_than_a_quarter_of_a_core_is_named(percent: float, expected: list[str]) -> None:
+    run = replace(index_run(READ), activity=(Activity("workstation", percent, None, None, ("backup",)),))
+    assert codes(replace(run, environment=replace(run.environment, hosts=(host(cores=4),)))) == expected
+
+
+@pytest.mark.parametrize(
+    ("took", "expected"),
+    [
+        ((30, 30, 30, 30, 30), []),
+        ((60, 30, 31, 30, 30), ["warm-repeats"]),
+        ((30, 33, 36, 39, 42), ["drift"]),
+        ((30, 45, 30, 45, 30), ["bimodal"]),
+        ((30, 45), []),
+        ((30, 31, 30, 33, 30), []),
+    ],
+)
+def test_repeats_that_a_median_hides_are_told(took: tuple[int, ...], expected: list[str]) -> None:
+    assert codes(lasting(*took)) == expected
+
+
+def test_failed_operations_are_counted_with_what_they_said() -> None:
+    run = index_run(READ, lambda sample: {"outcome": 1} if sample.stage == 1 and sample.operation < 6 else {})
+    finding = analyse(replace(run, faults=("the command crashed",))).findings[0]
+    assert (finding.code, finding.evidence) == ("errors", ("the command crashed",))
+    assert " of 40 operations failed in process at indexer" in finding.text

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pathtrace.analysis import analyse
+from pathtrace.model.report import Verdict
+from tests.unit.analysis.builders import reached, run_of, scenario
+from tests.unit.analysis.planted import INDEX, index_run
+from tests.unit.analysis.test_limits import SLOW_PROCESS, shares
+
+LAN = """
+hosts:
+  nas: {address: nas.lan}
+  workstation: {here: true}
+links:
+  lan: {hosts: [nas, workstation], speed: 1 Gbit/s}
+"""
+
+
+def test_it_names_what_is_waited_for_and_what_to_do_first() -> None:
+    assert analyse(index_run(SLOW_PROCESS, shares(1, cpu=0.95))).verdict == Verdict(
+        (
+            "Nobody waits, but most time goes into process@indexer in indexer->library (index): "
+            "2 s a pass, 99.9 % of its time, 2 s a day, limited by cpu:indexer.",
+            "First: `workers: 4` at indexer uses cores that are idle, saves at most 2 s a day (free).",
+        )
+    )
+
+
+def test_a_link_that_no_measured_hop_crosses_is_said_to_change_nothing() -> None:
+    lines = analyse(index_run(SLOW_PROCESS, shares(1, cpu=0.95), text=INDEX + LAN)).verdict.lines
+    assert lines[1] == "No measured hop crosses lan: a faster link would change none of these times."
+    assert len(lines) == 3
+
+
+def test_a_link_that_a_hop_crosses_is_named_with_the_share_of_its_time() -> None:
+    text = INDEX.replace("path: /data}", "path: /data, host: nas}") + LAN
+    lines = analyse(index_run(SLOW_PROCESS, shares(1, cpu=0.95), text=text)).verdict.lines
+    assert lines[1] == (
+        "lan carries archive->indexer: <0.1 % of the time of index, limited by cpu:indexer; "
+        "what the link itself can do was not measured."
+    )
+
+
+def test_a_stand_in_that_rank_one_rests_on_is_in_the_first_line() -> None:
+    text = INDEX.replace('command: [extract, "{path}"]', "run: chunk")
+    first = analyse(index_run(SLOW_PROCESS, shares(1, cpu=0.95), text=text)).verdict.lines[0]
+    assert first.endswith(", limited by cpu:indexer — but this rests on a stand-in (indexer).")
+
+
+def test_nothing_measured_says_so_with_the_fault() -> None:
+    run = run_of(
+        scenario(INDEX), [], places=(reached("archive", fault="/data is not there"),), status="partial"
+    )
+    assert analyse(run).verdict.lines == ("Nothing was measured (archive: /data is not there).",)
+
+
+def test_nothing_measured_without_a_fault_says_how_the_run_ended() -> None:
+    run = replace(run_of(scenario(INDEX), []), status="interrupted")
+    assert analyse(run).verdict.lines == ("Nothing was measured (interrupted).",)
