@@ -30,10 +30,10 @@ def passed_on(request: Callable[[int], None]) -> Iterator[None]:
 
 
 def _by_python(loop: asyncio.AbstractEventLoop, request: Callable[[int], None]) -> Iterator[None]:
-    before = {
-        number: signal.signal(number, lambda got, _frame: loop.call_soon_threadsafe(request, got) and None)
-        for number in WATCHED
-    }
+    def pass_on(number: int, _frame: object) -> None:
+        loop.call_soon_threadsafe(request, number)
+
+    before = {number: signal.signal(number, pass_on) for number in WATCHED}
     try:
         yield
     finally:
