@@ -162,3 +162,12 @@ class Questions(Protocol):
     async def questions(self, count: int, seed: int) -> tuple[str, ...]:
         """Up to ``count`` short questions that what is stored can answer; empty if it has none."""
         ...
+
+
+@runtime_checkable
+class Sources(Protocol):
+    """A place whose data lies in files that this host can open, once it has been opened itself."""
+
+    def sources(self, count: int) -> tuple[tuple[str, int], ...]:
+        """Paths and sizes of the files that are read; of more than ``count``, a seeded sample."""
+        ...

@@ -5,7 +5,6 @@ Runs after the timed part, so that nothing it reads can warm what is being measu
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -15,7 +14,7 @@ from pathtrace.model.sample import Reading, Sample, Window
 from pathtrace.model.scenario import Action, FilesSpec, Flow, Place, Scenario
 from pathtrace.model.work import Clock, Item
 from pathtrace.ports import Place as PlacePort
-from pathtrace.ports import Probe
+from pathtrace.ports import Probe, Sources
 from pathtrace.probes.disk import DiskProbe
 from pathtrace.probes.fsync import FsyncProbe
 from pathtrace.probes.tracer import TracerProbe
@@ -63,7 +62,7 @@ async def _probes(
     for stage in flow.stages:
         place, port = scenario.place(stage.place), places[stage.place]
         if stage.action is Action.READ:
-            items = await _some(port, scenario.control.seed)
+            items = await _supply(port)
             if items:
                 probes += _read_probes(flow, place, port, items, clock)
         folder = port.scratch_folder
@@ -73,38 +72,28 @@ async def _probes(
     return probes
 
 
-async def _some(port: PlacePort, seed: int) -> Sequence[Item]:
-    """What the place reads, or of many files a seeded sample."""
+async def _supply(port: PlacePort) -> Sequence[Item]:
     try:
-        items = await port.supply(Action.READ)
+        return await port.supply(Action.READ)
     except PlaceError:
         return ()
-    if len(items) <= FILES_PROBED:
-        return items
-    chosen = sorted(random.Random(seed).sample(range(len(items)), FILES_PROBED))
-    return [items[index] for index in chosen]
 
 
 def _read_probes(
     flow: Flow, place: Place, port: PlacePort, items: Sequence[Item], clock: Clock
 ) -> list[tuple[str, Probe]]:
     probes: list[tuple[str, Probe]] = []
-    if port.mount is None or not port.mount.network:
+    if isinstance(port, Sources) and not (port.mount and port.mount.network):
         disk = f"disk:{place.name}"
-        probes.append((disk, _disk_probe(disk, place, items, clock)))
+        probes.append((disk, _disk_probe(disk, place, port.sources(FILES_PROBED), clock)))
     tracer = f"tracer:{flow.name}/0"
     setup = StageSetup(port, Action.READ, port.concurrency(Action.READ), place.queue, place.timeout_s)
     probes.append((tracer, TracerProbe(tracer, _Rereading(flow, setup, _head(items), clock), clock)))
     return probes
 
 
-def _disk_probe(resource: str, place: Place, items: Sequence[Item], clock: Clock) -> DiskProbe:
-    sizes: dict[str, int] = {}
-    for item in items:
-        if item.path is not None:
-            sizes[item.path] = max(sizes.get(item.path, 0), item.offset + item.size_bytes)
-    files = list(sizes.items())
-    mean = sum(sizes.values()) // max(1, len(files))
+def _disk_probe(resource: str, place: Place, files: Sequence[tuple[str, int]], clock: Clock) -> DiskProbe:
+    mean = sum(size for _, size in files) // max(1, len(files))
     block = place.spec.block_bytes if isinstance(place.spec, FilesSpec) else MIB
     return DiskProbe(resource, files, block, "files" if mean < MIB else "sequential", clock)
 

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import shutil
 import threading
 from collections.abc import Callable, Sequence
@@ -91,6 +92,13 @@ class Files:
     @property
     def identity(self) -> str | None:
         return None
+
+    def sources(self, count: int) -> tuple[tuple[str, int], ...]:
+        files = self._listed()
+        indexes: Sequence[int] = range(len(files))
+        if len(indexes) > count:
+            indexes = sorted(random.Random(self._seed).sample(indexes, count))
+        return tuple((os.fsdecode(files.path(n)), files.sizes[n]) for n in indexes)
 
     def batch(self, action: Action) -> int:
         return 0
