@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.analysis.timeuse import identity_error
 from pathtrace.model.report import Caveat
-from pathtrace.model.run import Run
+from pathtrace.model.run import Reached, Run
 from pathtrace.model.scenario import Flow, FrequencyKind, Scenario
 from pathtrace.units import format_ratio
 
@@ -108,10 +108,16 @@ def why_not_measured(run: Run, flow: Flow) -> str:
     """The fault of a place on its path, else what the run's status says."""
     for reached in run.reached:
         if reached.place in flow.path and reached.fault:
-            return f"{reached.place}: {reached.fault}"
+            return fault_text(reached)
     if run.status == "interrupted":
         return "the run was interrupted before its turn"
     return "no operation of it was recorded"
+
+
+def fault_text(reached: Reached) -> str:
+    """A place's fault, with its name before it once."""
+    fault = reached.fault or ""
+    return fault if fault.startswith(f"{reached.place}: ") else f"{reached.place}: {fault}"
 
 
 def _own_cost(run: Run) -> Iterator[Caveat]:

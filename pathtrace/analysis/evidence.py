@@ -142,6 +142,14 @@ class Evidence:
         busy = self._rate("cpu", "all", "busy_s", span)
         return None if busy is None else busy / self.cores
 
+    def off_device(self, disk: DiskUse, span: Span) -> float:
+        """Bytes that pathtrace's own reads took off a device: not more than its process had from any.
+
+        Another program may read the same device meanwhile.
+        """
+        own = self._growth("self", "process", "read_bytes", span)
+        return disk.read_bytes if own is None else min(disk.read_bytes, own)
+
     def own_fault_bytes(self, span: Span) -> float | None:
         """Bytes that pathtrace's own process took in by major page faults, at least."""
         faults = self._growth("self", "process", "major_faults", span)

@@ -60,8 +60,9 @@ def _impossible(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
             f"the disk alone does {format_rate(ceiling.bytes_per_s)} ({ceiling.source}: {ceiling.evidence})"
         )
         rate = f"{place} was read at {format_rate(figures.rate)}"
-        if disk is not None and disk.read_bytes < figures.bytes / 2:
-            seen = f"{format_bytes(disk.read_bytes)} of {format_bytes(figures.bytes)} came off {disk.name}"
+        taken = evidence.off_device(disk, study.span) if disk else 0.0
+        if disk is not None and taken < figures.bytes / 2:
+            seen = f"{format_bytes(taken)} of {format_bytes(figures.bytes)} came off {disk.name}"
             yield Finding("cache", f"{rate}, above its disk: memory served it", (measured, seen))
         else:
             yield Finding(
@@ -128,11 +129,12 @@ def _mapped_weights(evidence: Evidence) -> Iterator[Finding]:
 def _amplified(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
     for figures in _reads(study):
         disk = evidence.disk(figures.stage.place, study.span)
-        if disk is None or disk.read_bytes < MEANINGFUL_BYTES or disk.read_bytes <= AMPLIFIED * figures.bytes:
+        taken = evidence.off_device(disk, study.span) if disk else 0.0
+        if disk is None or taken < MEANINGFUL_BYTES or taken <= AMPLIFIED * figures.bytes:
             continue
-        times = disk.read_bytes / figures.bytes
+        times = taken / figures.bytes
         text = f"{disk.name} read {times:.1f} times what {figures.stage.place} was asked for"
-        seen = f"{format_bytes(disk.read_bytes)} off the device for {format_bytes(figures.bytes)}"
+        seen = f"{format_bytes(taken)} off the device for {format_bytes(figures.bytes)}"
         yield Finding("read-amplification", text, (seen,))
 
 

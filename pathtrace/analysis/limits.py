@@ -16,7 +16,7 @@ from pathtrace.analysis.serving import insert_limit, lookup_limit, model_limit
 from pathtrace.analysis.summary import StageFigures
 from pathtrace.model.report import LimitedBy
 from pathtrace.model.scenario import Action, Flow, FrequencyKind, Hop
-from pathtrace.units import format_ratio, seconds
+from pathtrace.units import format_ratio
 
 MEASURE_ANYTHING = "run it again until at least one operation of this hop has finished"
 
@@ -105,8 +105,9 @@ def _holder(flow: Flow, index: int, stages: Mapping[int, Judged]) -> tuple[int, 
 
 
 def _blocked(hop: Hop, stages: Mapping[int, Judged]) -> float:
+    """The share of its last stage's time: what that hands on finds the next hop full."""
     last = stages.get(hop.stages[-1]) if hop.stages else None
-    return _share(last.figures.time.blocked_s, last.figures) if last else 0.0
+    return _share(last.figures, last.figures.time.blocked_s) if last else 0.0
 
 
 def _starved(hop: Hop, stages: Mapping[int, Judged]) -> float:
@@ -115,13 +116,13 @@ def _starved(hop: Hop, stages: Mapping[int, Judged]) -> float:
 
 
 def _kept_waiting(figures: StageFigures) -> float:
-    """Starved, without the time after its last operation: nothing was to come any more."""
-    after_ns = (figures.flow_end_ns - int(figures.in_progress[1][-1])) * figures.workers
-    return _share(figures.time.starved_s - seconds(after_ns), figures)
+    present_s = figures.present_s * figures.workers
+    return _share(figures, present_s - figures.time.busy_s - figures.time.blocked_s)
 
 
-def _share(part_s: float, figures: StageFigures) -> float:
-    whole = figures.wall_s * figures.workers
+def _share(figures: StageFigures, part_s: float) -> float:
+    """Of the time in which the stage still had something to come: a long tail behind it says nothing."""
+    whole = figures.present_s * figures.workers
     return min(1.0, max(0.0, part_s) / whole) if whole else 0.0
 
 

@@ -9,7 +9,7 @@ from pathtrace.analysis.advice import Advice, advice, keep_loaded
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.frequency import Observed
 from pathtrace.analysis.limits import Judged
-from pathtrace.analysis.study import Daily, FlowStudy, totals
+from pathtrace.analysis.study import Daily, FlowStudy
 from pathtrace.model.report import RankingEntry, Segment
 from pathtrace.units import format_duration
 
@@ -34,8 +34,30 @@ def ranking(flows: Sequence[Counted], evidence: Evidence) -> tuple[RankingEntry,
 def _of_flow(counted: Counted, evidence: Evidence) -> list[RankingEntry]:
     parts = counted.study.per_execution
     whole = sum(part.seconds for part in parts)
-    bounds = {name: total * counted.daily.executions for name, total in totals(parts).items()}
+    bounds = _bounds(counted, parts)
     return [_entry(counted, part, whole, bounds[part.resource], evidence) for part in parts]
+
+
+def _bounds(counted: Counted, parts: Sequence[Segment]) -> dict[str, float]:
+    """Seconds a day that would be saved if a resource took no time; a stage's other time would stay."""
+    bounds: dict[str, float] = {}
+    for part in parts:
+        own = part.seconds * _portion(part, _judged(counted.study, part))
+        bounds[part.resource] = bounds.get(part.resource, 0.0) + own * counted.daily.executions
+    return bounds
+
+
+def _portion(part: Segment, judged: Judged | None) -> float:
+    """How much of a stage's time its resource really takes, where the samples tell."""
+    if judged is None or part.resource != judged.limit.resource:
+        return 1.0
+    match part.resource.partition(":")[0]:
+        case "commit":
+            return min(1.0, judged.figures.finish_share)
+        case "wait":
+            return 1.0 - min(1.0, judged.figures.cpu_share or 0.0)
+        case _:
+            return 1.0
 
 
 def _entry(counted: Counted, part: Segment, whole: float, bound_s: float, evidence: Evidence) -> RankingEntry:

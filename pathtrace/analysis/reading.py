@@ -29,8 +29,9 @@ def read_limit(figures: StageFigures, evidence: Evidence, span: Span) -> Limit:
     disk = evidence.disk(figures.stage.place, span)
     if disk is None:
         return _unseen(figures, evidence, span)
-    share = disk.read_bytes / figures.bytes if figures.bytes else 0.0
-    seen = (_device_text(disk, figures, share), _rate_text(figures))
+    taken = evidence.off_device(disk, span)
+    share = taken / figures.bytes if figures.bytes else 0.0
+    seen = (_device_text(disk, figures, taken), _rate_text(figures))
     if short := _short_memory(figures, evidence, span):
         return short
     if share >= MOSTLY:
@@ -166,11 +167,9 @@ def _disk(figures: StageFigures) -> str:
     return f"disk:{figures.stage.place}"
 
 
-def _device_text(disk: DiskUse, figures: StageFigures, share: float) -> str:
-    return (
-        f"{format_bytes(disk.read_bytes)} came off {disk.name} for {format_bytes(figures.bytes)} asked for"
-        f" ({format_ratio(share)})"
-    )
+def _device_text(disk: DiskUse, figures: StageFigures, taken: float) -> str:
+    share = f" ({format_ratio(taken / figures.bytes)})" if figures.bytes else ""
+    return f"{format_bytes(taken)} came off {disk.name} for {format_bytes(figures.bytes)} asked for{share}"
 
 
 def _busy_text(disk: DiskUse, busy: float) -> str:

@@ -38,7 +38,8 @@ class StageFigures:
     errors: int
     bytes: int
     wall_s: float
-    flow_end_ns: int
+    present_s: float
+    """From the flow's start until its last result was handed on; after that nothing more could come."""
     elapsed_s: float
     active_s: float
     in_progress: tuple[Ints, Ints]
@@ -137,7 +138,7 @@ def stage_figures(execution: Execution, flow: Flow, stage: Stage) -> StageFigure
         errors=int((~execution.ok[mine]).sum()),
         bytes=int(execution.bytes[mine].sum()),
         wall_s=seconds(execution.wall_ns),
-        flow_end_ns=execution.end_ns,
+        present_s=seconds(int((end + execution.blocked[mine]).max()) - execution.start_ns),
         elapsed_s=seconds(int(elapsed.sum())),
         active_s=seconds(union_ns(start, end)),
         in_progress=merged(start, end),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pathtrace.analysis.caveats import fault_text
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.model.report import Finding, FlowReport, HopReport, RankingEntry, Verdict
 from pathtrace.model.scenario import FrequencyKind, Link
@@ -100,5 +101,5 @@ def _stand_ins(entry: RankingEntry, evidence: Evidence) -> str:
 
 
 def _nothing(evidence: Evidence) -> str:
-    faults = [f"{reached.place}: {reached.fault}" for reached in evidence.run.reached if reached.fault]
+    faults = [fault_text(reached) for reached in evidence.run.reached if reached.fault]
     return f"Nothing was measured ({faults[0] if faults else evidence.run.status})."

@@ -61,7 +61,7 @@ def test_what_people_wait_for_comes_before_what_nobody_waits_for() -> None:
 def test_a_commit_per_batch_is_advised_to_take_larger_batches_free_of_charge() -> None:
     entry = first(analyse(index_run(SLOW_INSERT, shares(2, finish=0.9))).ranking, "commit:library")
     assert entry.rank == 1
-    assert entry.advice == "`batch: 500` at library commits less often and saves at most 1.6 s a day"
+    assert entry.advice == "`batch: 500` at library commits less often and saves at most 1.44 s a day"
     assert entry.free
 
 
