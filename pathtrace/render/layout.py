@@ -84,8 +84,8 @@ class Row:
 class Rows:
     """Rows under one header. ``right`` holds the columns that are set to the right.
 
-    Where they do not fit, the first cell gets a line of its own and the others follow it with their
-    columns' names.
+    Where they do not fit, the first cell gets a line of its own and the others line up below it; where
+    even that is too wide, they follow each other with their columns' names.
     """
 
     header: tuple[str, ...]
@@ -94,34 +94,43 @@ class Rows:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         widths = self._widths()
-        needed = INDENT + sum(widths) + GAP * (len(widths) - 1)
-        if needed <= options.max_width:
-            yield Text(self._set(self.header, widths), "dim")
+        whole = INDENT + sum(widths) + GAP * (len(widths) - 1)
+        if whole <= options.max_width:
+            draw = self._aligned
+            yield Text(self._set(self.header, widths, 0), "dim")
+        elif whole + INDENT - widths[0] - GAP <= options.max_width:
+            draw = self._below
+            yield Text(self._set(self.header, widths, 1), "dim")
+        else:
+            draw = self._named
         for row in self.rows:
             if row.above is not None:
                 yield Wrapped(row.above, INDENT)
             if row.cells:
-                yield from self._row(row.cells, widths, needed, options.max_width)
+                yield from draw(row.cells, widths)
             yield from (Wrapped(text, 2 * INDENT) for text in row.below)
 
     def _widths(self) -> list[int]:
         tables = [self.header, *(row.cells for row in self.rows if row.cells)]
         return [max(cell_len(plain(cells[column])) for cells in tables) for column in range(len(self.header))]
 
-    def _row(
-        self, cells: tuple[str, ...], widths: list[int], needed: int, width: int
-    ) -> Iterator[RenderableType]:
-        if needed <= width:
-            yield Text(self._set(cells, widths))
-            return
+    def _aligned(self, cells: tuple[str, ...], widths: list[int]) -> Iterator[RenderableType]:
+        yield Text(self._set(cells, widths, 0))
+
+    def _below(self, cells: tuple[str, ...], widths: list[int]) -> Iterator[RenderableType]:
+        yield line(cells[0], "bold", INDENT)
+        yield Text(self._set(cells, widths, 1))
+
+    def _named(self, cells: tuple[str, ...], widths: list[int]) -> Iterator[RenderableType]:
         yield line(cells[0], "bold", INDENT)
         named = (f"{name} {cell}" for name, cell in zip(self.header[1:], cells[1:], strict=True) if cell)
         yield line(" · ".join(named), indent=2 * INDENT)
 
-    def _set(self, cells: tuple[str, ...], widths: list[int]) -> str:
+    def _set(self, cells: tuple[str, ...], widths: list[int], first: int) -> str:
+        """The cells from the column ``first`` on, each filled up to its column's width."""
         parts = []
-        for column, (cell, width) in enumerate(zip(cells, widths, strict=True)):
-            text = plain(cell)
-            space = " " * (width - cell_len(text))
+        for column in range(first, len(cells)):
+            text = plain(cells[column])
+            space = " " * (widths[column] - cell_len(text))
             parts.append(space + text if column in self.right else text + space)
-        return (" " * INDENT + (" " * GAP).join(parts)).rstrip()
+        return " " * INDENT * (first + 1) + (" " * GAP).join(parts).rstrip()

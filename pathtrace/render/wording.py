@@ -55,7 +55,8 @@ def rate(value: Throughput) -> str:
         return format_rate(median)
     reach = max(high - median, median - low, 0) / median
     if reach > FAR:
-        return f"{format_rate(median)} ({format_rate(low).removesuffix(' MB/s')}–{format_rate(high)})"
+        middle, least, most = (format_rate(bound).removesuffix(" MB/s") for bound in (median, low, high))
+        return f"{middle} ({least}–{most}) MB/s"
     return f"{format_rate(median)} ±{format_ratio(reach)}"
 
 

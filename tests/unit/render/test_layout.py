@@ -27,12 +27,24 @@ def test_rows_line_up_where_there_is_room() -> None:
     )
 
 
-def test_rows_name_their_cells_where_there_is_none() -> None:
-    assert drawn(TABLE, 30) == (
+def test_rows_line_up_below_their_names_where_there_is_less() -> None:
+    assert drawn(TABLE, 36) == (
+        "       bytes  limited by\n"
         "  index\n"
         "  archive->indexer\n"
-        "    bytes 1.19 GiB · limited\n"
-        "    by disk\n"
+        "    1.19 GiB  disk\n"
+        "    a remark\n"
+        "  a->b\n"
+        "         2 B\n"
+    )
+
+
+def test_rows_name_their_cells_where_there_is_none() -> None:
+    assert drawn(TABLE, 22) == (
+        "  index\n"
+        "  archive->indexer\n"
+        "    bytes 1.19 GiB ·\n"
+        "    limited by disk\n"
         "    a remark\n"
         "  a->b\n"
         "    bytes 2 B\n"

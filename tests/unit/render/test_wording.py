@@ -11,7 +11,7 @@ from tests.unit.render import example
     ("value", "text"),
     [
         (Throughput(100e6, 98e6, 105e6, None, None), "100 MB/s ±5 %"),
-        (Throughput(44e6, 40e6, 195e6, None, None), "44 MB/s (40–195 MB/s)"),
+        (Throughput(44e6, 40e6, 195e6, None, None), "44 (40–195) MB/s"),
         (Throughput(100e6, None, None, None, None), "100 MB/s"),
         (Throughput(None, None, None, None, None), "–"),
         (Throughput(100e6, 100e6, 100e6, None, None), "100 MB/s ±0 %"),
