@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from pathtrace.places.threads import in_thread
+
+
+def test_the_result_of_the_work_is_handed_back() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        assert asyncio.run(in_thread(pool, lambda: 42)) == 42
+
+
+def test_a_fault_of_the_work_is_passed_on() -> None:
+    def work() -> None:
+        raise ValueError("no")
+
+    with ThreadPoolExecutor(1) as pool, pytest.raises(ValueError, match="no"):
+        asyncio.run(in_thread(pool, work))
+
+
+def cancelled(stop: Callable[[threading.Event], None]) -> bool:
+    """Cancel work that runs; True if its thread had ended when the cancellation came out."""
+    running, ended = threading.Event(), threading.Event()
+
+    def work() -> None:
+        running.set()
+        ended.wait(10)
+
+    async def run(pool: ThreadPoolExecutor) -> bool:
+        task = asyncio.create_task(in_thread(pool, work, (lambda: stop(ended),)))
+        await asyncio.to_thread(running.wait, 10)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return ended.is_set()
+
+    with ThreadPoolExecutor(1) as pool:
+        return asyncio.run(run(pool))
+
+
+def test_cancelling_stops_the_work_and_waits_for_its_thread() -> None:
+    assert cancelled(threading.Event.set)
+
+
+def test_work_that_has_not_begun_is_never_begun() -> None:
+    done = []
+
+    async def run(pool: ThreadPoolExecutor) -> None:
+        gate = threading.Event()
+        first = asyncio.create_task(in_thread(pool, gate.wait))
+        second = asyncio.create_task(in_thread(pool, lambda: done.append(1)))
+        await asyncio.sleep(0)
+        second.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await second
+        gate.set()
+        await first
+
+    with ThreadPoolExecutor(1) as pool:
+        asyncio.run(run(pool))
+    assert done == []
