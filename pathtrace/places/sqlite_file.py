@@ -21,7 +21,7 @@ FOUND = 5
 """Passages that a full-text lookup returns."""
 _TERMS = 64
 _WORD = re.compile(r"\w+")
-_LONG_WORD = re.compile(r"\w{4,}")
+_LONG_WORD = re.compile(r"[^\W\d_]{4,}")
 _TABLE = "CREATE VIRTUAL TABLE pieces USING fts5(text, name UNINDEXED, vector UNINDEXED)"
 _INSERT = "INSERT INTO pieces (name, text, vector) VALUES (?, ?, ?)"
 _SEARCH = f"SELECT text FROM pieces WHERE pieces MATCH ? ORDER BY rank LIMIT {FOUND}"
@@ -185,7 +185,7 @@ def questions(connection: sqlite3.Connection, number: int, seed: int) -> tuple[s
         text = connection.execute(
             "SELECT text FROM pieces WHERE rowid = ?", (draw.randint(1, last),)
         ).fetchone()
-        words = _LONG_WORD.findall(text[0]) if text else []
+        words = list(dict.fromkeys(_LONG_WORD.findall(text[0]))) if text else []
         if words:
             at = draw.randrange(max(1, len(words) - 3))
             found.append(" ".join(words[at : at + draw.randint(3, 5)]))
