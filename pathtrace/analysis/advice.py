@@ -44,7 +44,7 @@ def advice(
         case "model":
             return Advice(f"a smaller or more coarsely quantised model, or a GPU, saves {bound}", False)
         case "memory":
-            return Advice(f"more memory on {subject}, or a smaller model, saves {bound}", False)
+            return Advice(f"more or faster memory on {subject}, or a smaller model, saves {bound}", False)
         case "server":
             return Advice(f"look at the server behind {subject} first: it holds {bound}", True)
         case "tracer":

@@ -48,7 +48,7 @@ def _assumed(scenario: Scenario) -> Iterator[Caveat]:
     for flow in scenario.flows:
         key, value = counts.get(flow.frequency.kind, ("", 0.0))
         if key and key not in scenario.workload.stated:
-            text = f"{value:g} {key.replace('_', ' ')} is a default, not what you said"
+            text = f"`{key}: {value:g}` is a default, not what you said"
             yield Caveat("assumed", text, f"state `{key}` under `workload`", key)
         if flow.frequency.assumed:
             text = f"how often {flow.name} happens ({flow.frequency.text}) was derived from its shape"

@@ -15,6 +15,9 @@ import numpy as np
 
 from pathtrace.analysis.executions import Execution, Ints
 
+Row = memoryview
+"""64-bit integers, read one by one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
@@ -88,22 +91,22 @@ def _causes(execution: Execution) -> Ints:
 
 
 class _Walk:
-    """Plain lists: a million single steps through numpy arrays would take ten times as long."""
+    """Views of memory: single steps through numpy arrays take several times as long, lists the memory."""
 
     def __init__(self, execution: Execution, clock: _Clock, stages: int) -> None:
         self.working = [0] * stages
         self.handover = [0] * stages
         self._origin = execution.start_ns
         self._last = int(np.lexsort((execution.operation, execution.end))[-1])
-        self._stage: list[int] = execution.stage.tolist()
-        self._start: list[int] = execution.start.tolist()
-        self._end: list[int] = execution.end.tolist()
-        self._arrival: list[int] = execution.intended.tolist()
-        self._cause: list[int] = _causes(execution).tolist()
-        self._previous: list[int] = clock.previous.tolist()
+        self._stage = execution.stage.data
+        self._start = execution.start.data
+        self._end = execution.end.data
+        self._arrival = execution.intended.data
+        self._cause = _causes(execution).data
+        self._previous = clock.previous.data
         self._next = _reversed(clock.previous)
-        self._release: list[int] = clock.release.tolist()
-        self._blocked: list[int] = clock.blocked.tolist()
+        self._release = clock.release.data
+        self._blocked = clock.blocked.data
         self._released = [_ordered(clock.release, execution.stage == stage) for stage in range(stages)]
         self._ended = _ordered(execution.end, np.ones(len(execution), dtype=np.bool_))
         self._now = self._end[self._last]
@@ -185,16 +188,14 @@ class _Walk:
         return rows[at]
 
 
-def _ordered(
-    moments: Ints, chosen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
-) -> tuple[list[int], list[int]]:
+def _ordered(moments: Ints, chosen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> tuple[Row, Row]:
     rows = np.flatnonzero(chosen)
     rows = rows[np.argsort(moments[rows], kind="stable")]
-    return moments[rows].tolist(), rows.tolist()
+    return moments[rows].data, rows.data
 
 
-def _reversed(previous: Ints) -> list[int]:
+def _reversed(previous: Ints) -> Row:
     following = np.full(len(previous), -1, dtype=np.int64)
     known = previous >= 0
     following[previous[known]] = np.flatnonzero(known)
-    return following.tolist()
+    return following.data

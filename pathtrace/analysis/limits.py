@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pathtrace.analysis.evidence import Evidence, Span
-from pathtrace.analysis.limit import MOSTLY, TIE, UNKNOWN, Limit
+from pathtrace.analysis.limit import MOSTLY, TIE, TRACER, UNKNOWN, Limit
 from pathtrace.analysis.processing import process_limit
 from pathtrace.analysis.reading import load_limit, read_limit, write_limit
 from pathtrace.analysis.serving import insert_limit, lookup_limit, model_limit
 from pathtrace.analysis.summary import StageFigures
-from pathtrace.model.report import LimitedBy
+from pathtrace.model.report import LimitedBy, Segment
 from pathtrace.model.scenario import Action, Flow, FrequencyKind, Hop
 from pathtrace.units import format_ratio
 
@@ -52,10 +52,18 @@ def _limit(figures: StageFigures, flow: Flow, evidence: Evidence, span: Span) ->
             return model_limit(figures, flow, evidence, span)
 
 
-def hop_limits(flow: Flow, stages: Mapping[int, Judged], totals: Mapping[str, float]) -> list[LimitedBy]:
-    """Of every hop of a flow. ``totals``: critical-path seconds per resource, for near ties."""
+def hop_limits(flow: Flow, stages: Mapping[int, Judged], path: Sequence[Segment]) -> list[LimitedBy]:
+    """Of every hop of a flow. ``path``: its critical path, for near ties and for hand-over."""
     own = [_own_limit(hop, stages) for hop in flow.hops]
-    return [_hop_limit(flow, index, own, stages, totals) for index in range(len(flow.hops))]
+    return [_hop_limit(flow, index, own, stages, path) for index in range(len(flow.hops))]
+
+
+def totals(path: Sequence[Segment]) -> dict[str, float]:
+    """Seconds per resource, largest first."""
+    sums: dict[str, float] = {}
+    for part in path:
+        sums[part.resource] = sums.get(part.resource, 0.0) + part.seconds
+    return dict(sorted(sums.items(), key=lambda pair: -pair[1]))
 
 
 def not_measured(reason: str) -> LimitedBy:
@@ -76,16 +84,32 @@ def _hop_limit(
     index: int,
     own: Sequence[Limit],
     stages: Mapping[int, Judged],
-    totals: Mapping[str, float],
+    path: Sequence[Segment],
 ) -> LimitedBy:
     holder, why = _holder(flow, index, stages)
-    limit = own[holder]
-    ties = (*limit.also, *_near(limit.resource, totals), *(own[index].also if holder != index else ()))
+    limit = _handover(flow.hops[holder], path) or own[holder]
+    ties = (*limit.also, *_near(limit.resource, totals(path)), *(own[index].also if holder != index else ()))
     also = tuple(dict.fromkeys(name for name in ties if name != limit.resource))
     following = limit.next_measurement
     if limit.resource != UNKNOWN and own[index].resource == UNKNOWN:
         following = own[index].next_measurement
-    return LimitedBy(limit.resource, also, own[index].resource, (*why, *limit.evidence), following)
+    return LimitedBy(
+        limit.resource, also, own[index].resource, (*why, *_evidence(limit, own[holder])), following
+    )
+
+
+def _evidence(limit: Limit, own: Limit) -> tuple[str, ...]:
+    return limit.evidence if limit is own else (*limit.evidence, *own.evidence)
+
+
+def _handover(hop: Hop, path: Sequence[Segment]) -> Limit | None:
+    """pathtrace itself, where most of a hop's part of the path lies between its operations."""
+    spent = totals([part for part in path if part.hop == hop.name])
+    share = spent.get(TRACER, 0.0) / (sum(spent.values()) or 1.0)
+    if share < MOSTLY:
+        return None
+    text = f"{format_ratio(share)} of its part of the critical path is pathtrace's own work and hand-over"
+    return Limit(TRACER, (text,), utilisation=share)
 
 
 def _holder(flow: Flow, index: int, stages: Mapping[int, Judged]) -> tuple[int, tuple[str, ...]]:

@@ -67,11 +67,11 @@ def wait_limit(figures: StageFigures, place: str, seen: tuple[str, ...], share: 
 
 
 def _in_process(figures: StageFigures, evidence: Evidence, span: Span) -> Limit:
-    cpu = Limit(f"cpu:{figures.stage.place}", (cpu_text(figures, evidence),), utilisation=figures.cpu_share)
-    if (figures.cpu_share or 0.0) >= FULL:
+    share, seen = min(1.0, figures.cpu_share or 0.0), (cpu_text(figures, evidence),)
+    own, cores = own_cpu_limit(evidence, span, seen), evidence.own_cores(span)
+    cpu = Limit(f"cpu:{figures.stage.place}", seen, (TRACER,) if own else (), utilisation=share)
+    if share >= FULL:
         return cpu
-    own = own_cpu_limit(evidence, span, (cpu_text(figures, evidence),))
-    cores = evidence.own_cores(span)
     if own is not None and cores and (figures.cpu_s or 0.0) >= MOSTLY * cores * span.wall_s:
         return Limit(cpu.resource, own.evidence, also=(TRACER,), utilisation=own.utilisation)
     return own or unknown(cpu.evidence, "feed the process from memory with one worker")

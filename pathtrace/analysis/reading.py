@@ -73,7 +73,7 @@ def load_limit(figures: StageFigures, evidence: Evidence, span: Span) -> Limit:
         return Limit(TRACER, (*seen, ceiling[0]), utilisation=ceiling[1])
     host = evidence.place(figures.stage.place).host
     if figures.cpu_share is not None and figures.cpu_share >= FULL:
-        text = f"{format_ratio(figures.cpu_share)} of the time is spent copying"
+        text = f"{format_ratio(min(1.0, figures.cpu_share))} of the time is spent copying"
         return Limit(f"memory:{host}", (*seen, text), utilisation=figures.cpu_share)
     return tracer_limit(figures, evidence, span, seen) or unknown(
         seen, "load the weights into the real model server instead of the stand-in"
@@ -87,8 +87,8 @@ def tracer_limit(
     if (ceiling := _at_tracer_ceiling(figures, evidence)) is not None:
         return Limit(TRACER, (*seen, ceiling[0]), utilisation=ceiling[1])
     if figures.cpu_share is not None and figures.cpu_share >= FULL:
-        text = f"pathtrace's own thread computes {format_ratio(figures.cpu_share)} of the time"
-        return Limit(TRACER, (*seen, text), utilisation=figures.cpu_share)
+        text = f"pathtrace's own thread computes {format_ratio(min(1.0, figures.cpu_share))} of the time"
+        return Limit(TRACER, (*seen, text), utilisation=min(1.0, figures.cpu_share))
     return own_cpu_limit(evidence, span, seen)
 
 

@@ -8,6 +8,7 @@ from pathtrace.analysis.limit import (
     MOSTLY,
     SLIGHT,
     TIE,
+    TRACER,
     Limit,
     cores_text,
     per_operation,
@@ -111,6 +112,7 @@ def _engine_limit(
     seen = (*seen, f"the engine computes {format_ratio(min(1.0, share))} of the time")
     if share >= FULL or (commit + share >= EXPLAINED and share > commit):
         also = (f"commit:{place}",) if commit and abs(commit - share) <= TIE * share else ()
+        also = (*also, TRACER) if own_cpu_limit(evidence, span, seen) else also
         return Limit(f"database:{place}", seen, also, utilisation=min(1.0, share))
     disk = evidence.disk(place, span)
     busy = disk.busy_share(figures.active_s) if disk else None

@@ -13,7 +13,7 @@ from pathtrace.analysis.evidence import Evidence, Span
 from pathtrace.analysis.executions import Execution, execution
 from pathtrace.analysis.frequency import Observed
 from pathtrace.analysis.limit import TRACER
-from pathtrace.analysis.limits import Judged, hop_limits, judge
+from pathtrace.analysis.limits import Judged, hop_limits, judge, totals
 from pathtrace.analysis.requests import PerRequest, per_request
 from pathtrace.analysis.spread import middle
 from pathtrace.analysis.summary import ExecutionFigures, stage_figures
@@ -86,7 +86,7 @@ def study(run_evidence: Evidence, flow: Flow, index: int, repeats: Sequence[Exec
         span=span,
         stages=stages,
         path=path,
-        limits=tuple(hop_limits(flow, stages, totals(path))),
+        limits=tuple(hop_limits(flow, stages, path)),
         requests=per_request(part, len(flow.stages)) if asks else None,
         documents=_documents(run_evidence, flow, stages),
     )
@@ -99,14 +99,6 @@ def daily(scenario: Scenario, flow: Flow, observed: Sequence[Observed]) -> Daily
             count = scenario.workload.requests_per_day * each.loads_per_request
             return Daily(count, str(FrequencyKind.PER_REQUEST), "people")
     return Daily(_declared_per_day(scenario, flow), flow.frequency.text, flow.waits)
-
-
-def totals(path: Sequence[Segment]) -> dict[str, float]:
-    """Seconds per resource, largest first."""
-    sums: dict[str, float] = {}
-    for part in path:
-        sums[part.resource] = sums.get(part.resource, 0.0) + part.seconds
-    return dict(sorted(sums.items(), key=lambda pair: -pair[1]))
 
 
 def _declared_per_day(scenario: Scenario, flow: Flow) -> float:

@@ -22,7 +22,7 @@ def verdict(
     if not ranking:
         return Verdict((_nothing(evidence),))
     surprise = next((finding.text for finding in findings if finding.code == "frequency"), None)
-    lines = [f"{surprise}."] if surprise else []
+    lines = [f"{surprise}; keep the model loaded (free)."] if surprise else []
     lines.append(_limit(ranking[0]))
     if (link := _links(evidence, hops, flows)) is not None:
         lines.append(link)

@@ -247,16 +247,11 @@ def stream(
 ) -> tuple[list[Sample], Window]:
     """One execution's samples (shifted by ``offset``; ``details`` adds bytes, CPU, …) and its window."""
     simulated = Simulator(desks, service, items).run()
-    samples = [
-        sample._replace(
-            repeat=repeat,
-            flow=flow,
-            start_ns=sample.start_ns + offset,
-            intended_ns=sample.intended_ns + offset,
-            **details(sample),
-        )
-        for sample in simulated.samples
-    ]
+    samples = []
+    for sample in simulated.samples:
+        start, came = sample.start_ns + offset, sample.intended_ns + offset
+        moved = sample._replace(repeat=repeat, flow=flow, start_ns=start, intended_ns=came)
+        samples.append(moved._replace(**details(moved)))
     workers = tuple(desk.workers for desk in desks)
     return samples, Window(repeat, flow, 0, 0, offset, offset + simulated.end, True, workers)
 

@@ -29,7 +29,7 @@ def test_weights_read_again_at_each_request_are_said_first_with_their_bytes() ->
     assert frequency.evidence == (
         "declared per-load, observed at every request: 381 MiB re-read each time (7.45 GiB over 20 requests)"
     )
-    assert report.verdict.lines[0] == f"weights->model: {frequency.evidence}."
+    assert report.verdict.lines[0] == f"weights->model: {frequency.evidence}; keep the model loaded (free)."
     assert report.findings[0].code == "frequency"
 
 

@@ -9,7 +9,7 @@ from pathtrace.analysis import analyse
 from pathtrace.model.run import Ceiling, Mount, Reached
 from pathtrace.model.sample import Reading, Sample
 from pathtrace.model.scenario import ProcessSpec
-from tests.unit.analysis.builders import MB, MS, Desk, host, reached
+from tests.unit.analysis.builders import MB, MS, Desk, host, reached, steady
 from tests.unit.analysis.planted import (
     DOCUMENT,
     DOCUMENTS,
@@ -242,3 +242,33 @@ def test_evidence_is_never_empty_and_the_unknown_always_has_a_next_measurement()
         for each in analyse(run).hops:
             assert each.limited_by.evidence
             assert each.limited_by.resource != "unknown" or each.limited_by.next_measurement
+
+
+def test_what_another_program_reads_from_the_device_does_not_count() -> None:
+    def readings(start: int, end: int) -> list[Reading]:
+        own = steady("self", "process", cpu_s=(start, end, 0.0), read_bytes=(start, end, 0.0))
+        return disk(start, end, read=9 * PAYLOAD, busy=0.99) + own
+
+    assert while_busy(index_run(SLOW_READ, readings=readings), "read@archive") == "unknown"
+
+
+def test_a_hop_whose_path_is_mostly_handover_is_limited_by_the_tracer() -> None:
+    def details(sample: Sample) -> Mapping[str, int]:
+        late = sample.start_ns * 20
+        return {"start_ns": late, "intended_ns": late, "cpu_ns": sample.elapsed_ns}
+
+    run = index_run(SLOW_PROCESS, details, repeats=1)
+    limit = hop(analyse(run), "index", "indexer->library").limited_by
+    assert (limit.resource, limit.while_busy) == ("tracer", "cpu:indexer")
+
+
+def test_a_stage_that_finished_early_was_blocked_while_it_had_something_to_hand_on() -> None:
+    desks = (Desk(), Desk(queue=DOCUMENTS // 2), Desk())
+    report = analyse(index_run((1 * MS, 50 * MS, 1 * MS), shares(1, cpu=0.95), desks=desks))
+    assert hop(report, "index", "archive->indexer").limited_by.resource == "cpu:indexer"
+
+
+def test_a_stage_that_finished_early_is_not_called_starved() -> None:
+    desks = (Desk(), Desk(queue=DOCUMENTS), Desk(batch=DOCUMENTS))
+    report = analyse(index_run((20 * MS, 20 * MS, 4000 * MS), shares(2, finish=0.9), desks=desks))
+    assert hop(report, "index", "indexer->library").limited_by.resource == "commit:library"

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pathtrace.analysis import analyse
+from pathtrace.analysis.caveats import about, fault_text
+from pathtrace.model.report import Caveat
+from pathtrace.model.run import OwnCost
+from tests.unit.analysis.builders import MS, reached
+from tests.unit.analysis.planted import INDEX, index_run
+
+
+def codes(run) -> list[tuple[str, str | None]]:  # type: ignore[no-untyped-def]
+    return [(caveat.code, caveat.subject) for caveat in analyse(run).caveats]
+
+
+def test_a_run_of_stated_things_and_several_repeats_has_none() -> None:
+    assert codes(index_run()) == []
+
+
+def test_stand_ins_are_named() -> None:
+    text = INDEX.replace('command: [extract, "{path}"]', "run: chunk")
+    assert codes(index_run(text=text)) == [("stand-in", "indexer")]
+
+
+def test_the_runs_own_caveats_come_first_and_are_not_said_twice() -> None:
+    own = (Caveat("clock", "a doubt"), Caveat("one-repeat", "only one"))
+    assert [c.text for c in analyse(replace(index_run(repeats=1), caveats=own)).caveats] == [
+        "a doubt",
+        "only one",
+    ]
+
+
+def test_a_cost_of_more_than_one_percent_is_said() -> None:
+    assert codes(replace(index_run(), cost=OwnCost(0.004, 0.004, 400.0))) == []
+    assert codes(replace(index_run(), cost=OwnCost(0.008, 0.004, 400.0))) == [("tracer-cost", None)]
+
+
+def test_more_work_than_the_workers_had_time_for_is_a_doubt() -> None:
+    run = index_run((5 * MS, 5 * MS, 5 * MS))
+    windows = tuple(replace(window, workers=(1, 1, 1)) for window in run.windows)
+    rows = run.samples.rows.copy()
+    rows["blocked_ns"] += 5 * MS
+    changed = replace(run, samples=type(run.samples)(rows), windows=windows)
+    assert ("time-identity", "index") in codes(changed)
+
+
+def test_only_those_about_a_subject_travel_with_it() -> None:
+    found = (Caveat("a", "", subject="x"), Caveat("b", ""), Caveat("c", "", subject="y"))
+    assert about(found, ("y", "z")) == (found[2],)
+
+
+def test_a_fault_bears_its_places_name_once() -> None:
+    assert [fault_text(reached("model", fault=fault)) for fault in ("refused", "model: refused")] == [
+        "model: refused",
+        "model: refused",
+    ]
