@@ -21,6 +21,7 @@ from pathtrace.analysis.study import FlowStudy, daily, study
 from pathtrace.analysis.summary import ExecutionFigures, execution_figures
 from pathtrace.analysis.verdict import verdict
 from pathtrace.model.report import (
+    Caveat,
     FlowReport,
     FrequencyReport,
     HopReport,
@@ -59,44 +60,30 @@ class _Gathered:
         return [figures for figures in mine if figures.number == first]
 
 
+Studies = Mapping[int, FlowStudy]
+"""By the flow's index; only those that were measured."""
+Sightings = Mapping[int, tuple[Observed, ...]]
+"""Per measured flow and hop: how often its data really moves."""
+
+
 def assemble(run: Run) -> Report:
     """The whole report."""
     evidence, gathered = Evidence(run), _Gathered(run)
-    studies = {
-        index: study(evidence, flow, index, repeats)
-        for index, flow in enumerate(run.scenario.flows)
-        if (repeats := gathered.of(index))
-    }
-    observed = {
-        index: tuple(
-            observe(each.flow, hop, evidence, _asked(run, gathered, hop.destination), _read(evidence, each))
-            for hop in each.flow.hops
-        )
-        for index, each in studies.items()
-    }
+    studies = _studies(evidence, gathered)
+    observed = _observed(evidence, gathered, studies)
     doubts = caveats(run, tuple(studies.values()))
     requests = _requests(gathered)
     counted = {index: _counted(run, each, observed[index], requests) for index, each in studies.items()}
-    flows = tuple(
-        _flow_report(run, flow, counted.get(index)) for index, flow in enumerate(run.scenario.flows)
-    )
-    hops: list[HopReport] = []
-    for index, flow in enumerate(run.scenario.flows):
-        if index in studies:
-            frequencies = tuple(each.report for each in observed[index])
-            hops += hop_reports(run, studies[index], frequencies, doubts)
-        else:
-            reason = why_not_measured(run, flow)
-            unobserved = FrequencyReport(flow.frequency.text, None, DRIVEN)
-            hops += unmeasured_hops(run, flow, reason, unobserved, about(doubts, (flow.name, *flow.path)))
+    flows = tuple(_flow_report(run, flow, counted.get(at)) for at, flow in enumerate(run.scenario.flows))
+    hops = _hops(run, studies, observed, doubts)
     ranked = ranking(tuple(counted.values()), evidence)
-    everything = tuple(each for flow_observed in observed.values() for each in flow_observed)
+    everything = tuple(each for seen in observed.values() for each in seen)
     found = findings(evidence, tuple(studies.values()), everything)
     return Report(
         verdict=verdict(evidence, ranked, hops, flows, found),
         dataset=dataset_reports(run),
         capacity=capacity_reports(run, tuple(studies.values())),
-        hops=tuple(hops),
+        hops=hops,
         flows=flows,
         requests=requests,
         resources=resource_reports(run, tuple(studies.values())),
@@ -105,6 +92,45 @@ def assemble(run: Run) -> Report:
         caveats=doubts,
         repeats=_repeats(run, gathered.figures),
     )
+
+
+def _studies(evidence: Evidence, gathered: _Gathered) -> Studies:
+    return {
+        index: study(evidence, flow, index, repeats)
+        for index, flow in enumerate(evidence.run.scenario.flows)
+        if (repeats := gathered.of(index))
+    }
+
+
+def _observed(evidence: Evidence, gathered: _Gathered, studies: Studies) -> Sightings:
+    return {
+        index: tuple(
+            observe(
+                each.flow,
+                hop,
+                evidence,
+                _asked(evidence.run, gathered, hop.destination),
+                _read(evidence, each),
+            )
+            for hop in each.flow.hops
+        )
+        for index, each in studies.items()
+    }
+
+
+def _hops(
+    run: Run, studies: Studies, observed: Sightings, doubts: tuple[Caveat, ...]
+) -> tuple[HopReport, ...]:
+    hops: list[HopReport] = []
+    for index, flow in enumerate(run.scenario.flows):
+        if index in studies:
+            frequencies = tuple(each.report for each in observed[index])
+            hops += hop_reports(run, studies[index], frequencies, doubts)
+        else:
+            unobserved = FrequencyReport(flow.frequency.text, None, DRIVEN)
+            about_it = about(doubts, (flow.name, *flow.path))
+            hops += unmeasured_hops(run, flow, why_not_measured(run, flow), unobserved, about_it)
+    return tuple(hops)
 
 
 def _users(run: Run, figures: ExecutionFigures) -> int:
