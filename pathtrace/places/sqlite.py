@@ -22,8 +22,8 @@ from pathtrace.model.run import Mount
 from pathtrace.model.scenario import Action, Commit, DatabaseSpec, Place, Start
 from pathtrace.model.work import Clock, Done, Item, LayerState, PlaceFacts
 from pathtrace.places import sqlite_file
-from pathtrace.places.chunking import decode
 from pathtrace.places.mounts import mount_of
+from pathtrace.places.pieces import pieces_of
 from pathtrace.places.threads import in_thread
 
 _SCHEME = "sqlite://"
@@ -209,7 +209,7 @@ class Sqlite:
     def _insert(self, items: Sequence[Item]) -> Done:
         connection = self._open_connection()
         cpu = time.thread_time_ns()
-        rows = [one for item in items for one in _rows(item)]
+        rows = [sqlite_file.row(piece) for item in items for piece in pieces_of(item)]
         with self._mapped(OperationError, "insert failed"):
             done = sqlite_file.insert(connection, rows, self._spec.commit, self._clock)
         cpu = time.thread_time_ns() - cpu
@@ -341,12 +341,6 @@ def _file_of(url: str) -> Path | None:
     """The file that a URL names; None for one in the run's scratch folder."""
     path = url.removeprefix(_SCHEME).removeprefix("/")
     return None if path in ("", ":scratch:") else Path(path).expanduser()
-
-
-def _rows(item: Item) -> list[sqlite_file.Row]:
-    texts = item.texts or ((decode(item.data),) if item.data is not None else ())
-    vectors: Sequence[Sequence[float] | None] = item.vectors or (None,) * len(texts)
-    return [sqlite_file.row(item.name, text, vector) for text, vector in zip(texts, vectors, strict=True)]
 
 
 def _interrupt_all(running: list[sqlite3.Connection]) -> None:

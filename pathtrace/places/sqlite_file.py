@@ -7,7 +7,6 @@ Blocking; made for worker threads, each with a connection of its own. Raises ``s
 from __future__ import annotations
 
 import random
-import re
 import sqlite3
 from array import array
 from collections.abc import Iterator, Sequence
@@ -16,12 +15,8 @@ from typing import NamedTuple
 
 from pathtrace.model.scenario import Commit
 from pathtrace.model.work import Clock
+from pathtrace.places.pieces import FOUND, Piece, phrase_of, row_as_text, terms_of
 
-FOUND = 5
-"""Passages that a full-text lookup returns."""
-_TERMS = 64
-_WORD = re.compile(r"\w+")
-_LONG_WORD = re.compile(r"[^\W\d_]{4,}")
 _TABLE = "CREATE VIRTUAL TABLE pieces USING fts5(text, name UNINDEXED, vector UNINDEXED)"
 _INSERT = "INSERT INTO pieces (name, text, vector) VALUES (?, ?, ?)"
 _SEARCH = f"SELECT text FROM pieces WHERE pieces MATCH ? ORDER BY rank LIMIT {FOUND}"
@@ -100,8 +95,8 @@ def settings(connection: sqlite3.Connection) -> str:
     return f"SQLite {sqlite3.sqlite_version}, journal_mode {journal}, synchronous {_SYNCHRONOUS[number]}"
 
 
-def row(name: str, text: str, vector: Sequence[float] | None) -> Row:
-    return name, text, None if vector is None else array("f", vector).tobytes()
+def row(piece: Piece) -> Row:
+    return piece.name, piece.text, None if piece.vector is None else array("f", piece.vector).tobytes()
 
 
 def row_bytes(rows: Sequence[Row]) -> int:
@@ -139,18 +134,15 @@ def commit_open(connection: sqlite3.Connection, clock: Clock) -> Inserted:
 
 def search(connection: sqlite3.Connection, question: str) -> tuple[str, ...]:
     """The passages that hold any of the question's words, best first."""
-    terms = dict.fromkeys(_WORD.findall(question))
-    if not terms:
+    match = " OR ".join(f'"{term}"' for term in terms_of(question))
+    if not match:
         return ()
-    match = " OR ".join(f'"{term}"' for term in list(terms)[:_TERMS])
     return tuple(text for (text,) in connection.execute(_SEARCH, (match,)))
 
 
 def ask(connection: sqlite3.Connection, query: str, question: str) -> tuple[str, ...]:
     """The rows of the user's own query, columns joined by tabs; the question goes in as its parameter."""
-    return tuple(
-        "\t".join(map(_shown, found)) for found in connection.execute(query, _bound(query, question))
-    )
+    return tuple(row_as_text(found) for found in connection.execute(query, _bound(query, question)))
 
 
 def explain(connection: sqlite3.Connection, query: str) -> None:
@@ -162,12 +154,6 @@ def _bound(query: str, question: str) -> dict[str, str] | tuple[str, ...]:
     if ":question" in query:
         return {"question": question}
     return (question,) if "?" in query else ()
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return ""
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def count(connection: sqlite3.Connection) -> int:
@@ -185,10 +171,9 @@ def questions(connection: sqlite3.Connection, number: int, seed: int) -> tuple[s
         text = connection.execute(
             "SELECT text FROM pieces WHERE rowid = ?", (draw.randint(1, last),)
         ).fetchone()
-        words = list(dict.fromkeys(_LONG_WORD.findall(text[0]))) if text else []
-        if words:
-            at = draw.randrange(max(1, len(words) - 3))
-            found.append(" ".join(words[at : at + draw.randint(3, 5)]))
+        phrase = phrase_of(text[0], draw) if text else None
+        if phrase is not None:
+            found.append(phrase)
         if len(found) == number:
             break
     return tuple(found)
