@@ -92,10 +92,12 @@ def _command(figures: StageFigures, flow: Flow, evidence: Evidence, span: Span) 
     demand = figures.workers * share / evidence.cores
     if max(machine, demand) >= FULL and share >= MOSTLY:
         return Limit(cpu, full, utilisation=min(1.0, max(machine, demand)))
-    if share < LITTLE_CPU or (share < MOSTLY and is_fixed(figures.idle)):
+    if share < LITTLE_CPU:
         return _waiting(figures, evidence, span, seen, share)
     if machine >= FULL and share >= SHARED_CPU:
         return Limit(cpu, full, utilisation=min(1.0, machine))
+    if share < MOSTLY and is_fixed(figures.idle):
+        return _waiting(figures, evidence, span, seen, share)
     return own_cpu_limit(evidence, span, seen) or unknown(
         (*seen, "neither its CPU nor a pause explains the rest"),
         "run the command alone on one document, with one worker, and see what it waits for",

@@ -128,6 +128,11 @@ def test_a_command_that_waits_for_its_turn_on_a_full_machine_is_still_limited_by
     assert while_busy(run, "process@indexer") == "cpu:indexer"
 
 
+def test_an_even_half_of_a_full_machine_is_no_pause() -> None:
+    run = index_run(SLOW_PROCESS, shares(1, cpu=0.45), readings=lambda a, b: machine(a, b, 3.9))
+    assert while_busy(run, "process@indexer") == "cpu:indexer"
+
+
 def test_a_fixed_pause_is_waiting_and_named_with_its_length() -> None:
     report = analyse(index_run((1 * MS, 220 * MS, 1 * MS), shares(1, cpu=0.08)))
     limit = hop(report, "index", "indexer->library").limited_by
