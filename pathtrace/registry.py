@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import cast
 
-from pathtrace.model.scenario import InferenceSpec, Place, PlaceKind, Scenario
+from pathtrace.model.scenario import DatabaseSpec, InferenceSpec, Place, PlaceKind, Scenario
 from pathtrace.model.work import Clock
 from pathtrace.ports import Observer
 from pathtrace.ports import Place as PlacePort
@@ -47,7 +47,13 @@ KINDS: tuple[KindInfo, ...] = (
         "FTS5",
         "pathtrace.places.sqlite:Sqlite",
     ),
-    KindInfo(PlaceKind.DATABASE, "postgresql", "PostgreSQL, in a scratch schema", "", None),
+    KindInfo(
+        PlaceKind.DATABASE,
+        "postgresql",
+        "PostgreSQL with full-text search, in a scratch schema",
+        "a role that may create a schema",
+        "pathtrace.places.postgres:Postgres",
+    ),
     KindInfo(
         PlaceKind.INFERENCE,
         "openai",
@@ -62,6 +68,7 @@ KINDS: tuple[KindInfo, ...] = (
 )
 
 _CLASSES = {info.kind: info.target for info in KINDS if info.target}
+_DATABASES = {info.name: info.target for info in KINDS if info.target and info.kind is PlaceKind.DATABASE}
 
 
 def build_places(scenario: Scenario, clock: Clock) -> Mapping[str, PlacePort]:
@@ -71,12 +78,19 @@ def build_places(scenario: Scenario, clock: Clock) -> Mapping[str, PlacePort]:
 
 
 def _build(scenario: Scenario, place: Place, clock: Clock) -> PlacePort:
-    module, name = _CLASSES[place.kind].split(":")
+    module, name = _target(place).split(":")
     kind = getattr(import_module(module), name)
     if isinstance(place.spec, InferenceSpec):
         output = scenario.workload.model.output
         return cast("PlacePort", kind(place, clock, scenario.control.seed, output_tokens=output))
     return cast("PlacePort", kind(place, clock, scenario.control.seed))
+
+
+def _target(place: Place) -> str:
+    """Where the class of a place is: of a database, by the scheme of its URL."""
+    if isinstance(place.spec, DatabaseSpec):
+        return _DATABASES[place.spec.url.partition(":")[0]]
+    return _CLASSES[place.kind]
 
 
 def build_observers(servers: Mapping[str, int]) -> tuple[Observer, ...]:

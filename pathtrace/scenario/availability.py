@@ -40,8 +40,6 @@ def _of_place(path: Path, place: doc.PlaceOf) -> Iterator[tuple[Path, str, str]]
             yield (*path, "access"), "access: direct", "available: read, mmap"
         case doc.Process(url=str()):
             yield (*path, "url"), "a process behind a url", "available: run, command"
-        case doc.Database(url=url) if not url.startswith("sqlite:"):
-            yield (*path, "url"), f"a {_scheme(url)} database", "available: sqlite"
         case doc.Inference(api=Api.OLLAMA):
             hint = "available: openai, which Ollama speaks too"
             yield (*path, "api"), "api: ollama", hint
