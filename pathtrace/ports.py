@@ -171,3 +171,13 @@ class Sources(Protocol):
     def sources(self, count: int) -> tuple[tuple[str, int], ...]:
         """Paths and sizes of the files that are read; of more than ``count``, a seeded sample."""
         ...
+
+
+@runtime_checkable
+class ReadsItself(Protocol):
+    """A place that may open the documents by their path, so that nobody else should read them."""
+
+    @property
+    def reads_itself(self) -> bool:
+        """True if it is given paths and does the reading itself."""
+        ...

@@ -10,13 +10,13 @@ from pathtrace.model.run import Reached, StartCondition
 from pathtrace.model.sample import Window
 from pathtrace.model.scenario import Action, Flow, FrequencyKind, Scenario, Start
 from pathtrace.model.work import Item, LayerState
-from pathtrace.ports import Place, Questions
+from pathtrace.ports import Place, Questions, ReadsItself
 from pathtrace.replay.asking import Asking
 from pathtrace.replay.budget import Budget
 from pathtrace.replay.metering import Meter
 from pathtrace.replay.opening import describe
 from pathtrace.replay.stop import StopRequest
-from pathtrace.replay.stream import Execution, Recording, StageSetup, Stream
+from pathtrace.replay.stream import Execution, Recording, StageSetup, Stream, hand_over
 
 DEFAULT_QUESTIONS = (
     "Which documents mention the warranty of the washing machine?",
@@ -138,7 +138,10 @@ class Replay:
         first = flow.stages[0]
         items = await self._places[first.place].supply(first.action)
         self._announce(execution, flow, len(items))
-        stream = Stream(execution, flow, self._setups(flow), self._recording, self._budget)
+        setups = self._setups(flow)
+        if _reads_itself(setups) and all(item.path is not None for item in items[:1]):
+            setups[0] = setups[0]._replace(draw=hand_over)
+        stream = Stream(execution, flow, setups, self._recording, self._budget)
         await self._timed(flow, stream, stream.run(items))
 
     async def _ask(self, execution: Execution, flow: Flow, users: int) -> None:
@@ -193,3 +196,9 @@ class Replay:
             f"the budget of {ended_by} ended the run after {self.repeats_done} of {control.repeats} repeats",
             f"raise budget: {{{ended_by}: …}}, or take a sample of the files",
         )
+
+
+def _reads_itself(setups: Sequence[StageSetup]) -> bool:
+    """True if the second place reads the first one's documents: to read them twice would warm them."""
+    second = setups[1].place
+    return setups[0].action is Action.READ and isinstance(second, ReadsItself) and second.reads_itself

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from pathtrace.errors import OperationError
@@ -26,6 +26,15 @@ BURST = 64
 """Reads that one worker takes from the list at once, at most."""
 
 
+Draw = Callable[[Sequence[Item], Clock], Sequence[Done]]
+
+
+def hand_over(items: Sequence[Item], clock: Clock) -> Sequence[Done]:
+    """Pass documents on unread to a place that reads them itself; their bytes are what it is given."""
+    now = clock()
+    return [Done(now, 0, item.size_bytes, (item,)) for item in items]
+
+
 class StageSetup(NamedTuple):
     """A stage with the place that does its work and the room that it has."""
 
@@ -34,6 +43,8 @@ class StageSetup(NamedTuple):
     workers: int
     queue: int
     timeout_s: float
+    draw: Draw | None = None
+    """Instead of the place's own ``draw``, for the first stage."""
 
 
 class Execution(NamedTuple):
@@ -318,6 +329,8 @@ class Stream:
 
 async def draw(setup: StageSetup, taken: Sequence[Item], clock: Clock) -> Sequence[Done]:
     """A burst of reads within the stage's time limit; a failure stands for its first item."""
+    if setup.draw is not None:
+        return setup.draw(taken, clock)
     started = clock()
     try:
         async with asyncio.timeout(setup.timeout_s):
