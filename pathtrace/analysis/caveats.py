@@ -9,7 +9,7 @@ from pathtrace.analysis.timeuse import identity_error
 from pathtrace.model.report import Caveat
 from pathtrace.model.run import Reached, Run
 from pathtrace.model.scenario import Flow, FrequencyKind, Scenario
-from pathtrace.units import format_ratio
+from pathtrace.units import format_bytes, format_ratio
 
 TOO_COSTLY = 0.01
 """Of the timed wall time: pathtrace's own cost above which it is said."""
@@ -23,6 +23,7 @@ def caveats(run: Run, studies: Sequence[FlowStudy]) -> tuple[Caveat, ...]:
         *_assumed(run.scenario),
         *_repeats(run, studies),
         *_closed_loop(run.scenario, studies),
+        *_read_elsewhere(studies),
         *_stand_ins(run.scenario, studies),
         *_starts(run),
         *_cut_short(run),
@@ -65,6 +66,22 @@ def _closed_loop(scenario: Scenario, studies: Sequence[FlowStudy]) -> Iterator[C
         if study.flow.frequency.kind is FrequencyKind.PER_REQUEST and scenario.workload.rate_per_s is None:
             text = "closed loop: a user asks again only after the answer, so slowness also slows the asking"
             yield Caveat("closed-loop", text, "state `rate` for arrivals that do not wait", study.flow.name)
+
+
+def _read_elsewhere(studies: Sequence[FlowStudy]) -> Iterator[Caveat]:
+    """Documents that a command opens by their path: what it really read is known from its counters only."""
+    for study in studies:
+        first, second = study.stages.get(0), study.stages.get(1)
+        if first is None or second is None or first.figures.elapsed_s or second.figures.io_bytes is None:
+            continue
+        name, hop = second.figures.stage.place, study.flow.hops[0].name
+        given, read = format_bytes(first.figures.bytes), format_bytes(second.figures.io_bytes)
+        text = (
+            f"{name} opens the documents itself: {given} is what it was given; by its own counters it read "
+            f"{read}, its program's files included"
+        )
+        remedy = "let the command read standard input to have reading measured apart"
+        yield Caveat("reads-itself", text, remedy, f"{study.flow.name}/{hop}")
 
 
 def _stand_ins(scenario: Scenario, studies: Sequence[FlowStudy]) -> Iterator[Caveat]:

@@ -23,6 +23,11 @@ LOW_MEMORY = 0.05
 
 def read_limit(figures: StageFigures, evidence: Evidence, span: Span) -> Limit:
     """The disk if the bytes came off it and it was full; pathtrace itself if they came from memory."""
+    if not figures.elapsed_s:
+        return unknown(
+            ("its documents were handed on unread: the next place opens them itself",),
+            "see the hop after it: reading is part of that place's operations",
+        )
     mount = evidence.mount(figures.stage.place)
     if mount is not None and mount.network:
         return _network(figures, evidence, span)

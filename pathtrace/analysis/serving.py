@@ -17,9 +17,11 @@ from pathtrace.analysis.limit import (
 from pathtrace.analysis.processing import is_fixed, wait_limit
 from pathtrace.analysis.reading import LOW_MEMORY, own_cpu_limit
 from pathtrace.analysis.summary import StageFigures
-from pathtrace.model.scenario import DatabaseSpec, Flow, InferenceSpec
+from pathtrace.model.scenario import Commit, DatabaseSpec, Flow, InferenceSpec
 from pathtrace.units import format_bytes, format_duration, format_ratio
 
+SYNCS = 6
+"""Syncs of a commit at most: SQLite's journal, its header, the database and the folder, and some room."""
 EXPLAINED = 0.75
 """Commit and CPU together make up most of an operation: the larger of them counts."""
 
@@ -29,11 +31,27 @@ def insert_limit(figures: StageFigures, evidence: Evidence, span: Span) -> Limit
     place = figures.stage.place
     commit, cpu = figures.finish_share, figures.cpu_share or 0.0
     seen = _commit_texts(figures, evidence)
+    if (index := _index_work(figures, evidence)) is not None:
+        computes = f"the engine computes {format_ratio(min(1.0, cpu))} of the time"
+        return Limit(f"database:{place}", (*seen, index, computes), utilisation=min(1.0, cpu))
     bigger = commit >= MOSTLY or (commit + cpu >= EXPLAINED and commit >= cpu)
     if bigger:
         also = (f"database:{place}",) if abs(commit - cpu) <= TIE * commit else ()
         return Limit(f"commit:{place}", seen, also, utilisation=min(1.0, commit))
     return _engine_limit(figures, evidence, span, seen, commit)
+
+
+def _index_work(figures: StageFigures, evidence: Evidence) -> str | None:
+    """Commits that take far longer than syncing does, while the engine computes: not durability."""
+    ceiling = evidence.ceiling(f"commit:{figures.stage.place}")
+    spec = evidence.place(figures.stage.place).spec
+    if ceiling is None or ceiling.latency_s is None or (figures.cpu_share or 0.0) < MOSTLY:
+        return None
+    rows = spec.batch if isinstance(spec, DatabaseSpec) and spec.commit is Commit.ROW else 1
+    each_s = figures.finish_s / (figures.operations * rows)
+    if each_s <= SYNCS * ceiling.latency_s:
+        return None
+    return "the rest of a commit is the engine's own work, such as keeping its index"
 
 
 def lookup_limit(figures: StageFigures, evidence: Evidence, span: Span) -> Limit:
@@ -114,6 +132,10 @@ def _engine_limit(
         also = (f"commit:{place}",) if commit and abs(commit - share) <= TIE * share else ()
         also = (*also, TRACER) if own_cpu_limit(evidence, span, seen) else also
         return Limit(f"database:{place}", seen, also, utilisation=min(1.0, share))
+    if share >= MOSTLY and _fills_process(figures, evidence, span):
+        own = evidence.own_cores(span) or 0.0
+        text = f"pathtrace's process uses {cores_text(own)}, most of it for the engine inside it"
+        return Limit(f"database:{place}", (*seen, text), utilisation=min(1.0, share))
     disk = evidence.disk(place, span)
     busy = disk.busy_share(figures.active_s) if disk else None
     if disk is not None and busy is not None and busy >= FULL and disk.read_bytes + disk.write_bytes:
@@ -122,6 +144,12 @@ def _engine_limit(
     return own_cpu_limit(evidence, span, seen) or unknown(
         seen, "feed the database from memory, with one worker and nothing else running"
     )
+
+
+def _fills_process(figures: StageFigures, evidence: Evidence, span: Span) -> bool:
+    """True if an engine inside pathtrace's process (SQLite) is what that process computes for."""
+    own = evidence.own_cores(span)
+    return own is not None and (figures.cpu_s or 0.0) >= MOSTLY * own * span.wall_s
 
 
 def _commit_texts(figures: StageFigures, evidence: Evidence) -> tuple[str, ...]:

@@ -172,6 +172,9 @@ def _hop_figures(execution: Execution, hop: Hop) -> HopFigures | None:
     main = execution.stage == hop.main_stage
     if not mine.any():
         return None
+    if not execution.elapsed[mine].any():
+        # Handed on unread: the reading happens within the next place's operations.
+        mine |= execution.stage == hop.stages[-1] + 1
     start, end = execution.start[mine], execution.end[mine]
     return HopFigures(
         operations=int(main.sum()),

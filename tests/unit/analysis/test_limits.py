@@ -189,6 +189,39 @@ def test_half_of_an_insert_in_commits_is_the_commit() -> None:
     assert hop(report, "index", "archive->indexer").limited_by.resource == "commit:library"
 
 
+def test_a_commit_spent_on_the_index_rather_than_on_syncing_is_the_database() -> None:
+    run = index_run(
+        SLOW_INSERT, shares(2, finish=0.8, cpu=0.7), ceilings=(ceiling("commit:library", None, 0.0002),)
+    )
+    limit = hop(analyse(run), "index", "indexer->library").limited_by
+    assert limit.resource == "database:library"
+    assert "the rest of a commit is the engine's own work, such as keeping its index" in limit.evidence
+
+
+def test_a_slow_sync_is_the_commit_however_much_the_engine_computes() -> None:
+    run = index_run(
+        SLOW_INSERT, shares(2, finish=0.8, cpu=0.6), ceilings=(ceiling("commit:library", None, 0.02),)
+    )
+    assert hop(analyse(run), "index", "indexer->library").limited_by.resource == "commit:library"
+
+
+def test_an_engine_inside_pathtraces_process_is_the_database_not_the_tracer() -> None:
+    run = index_run(SLOW_INSERT, shares(2, cpu=0.6), readings=lambda a, b: own_cpu(a, b, 0.9))
+    assert while_busy(run, "insert@library") == "database:library"
+
+
+def test_documents_handed_on_unread_are_timed_by_the_command_that_opens_them() -> None:
+    def details(sample: Sample) -> Mapping[str, int]:
+        return {"io_bytes": 3 * MB, "bytes": 1000} if sample.stage == 1 else {}
+
+    report = analyse(index_run((0, 20 * MS, 1 * MS), details))
+    first = hop(report, "index", "archive->indexer")
+    assert first.bytes == DOCUMENTS * DOCUMENT
+    assert first.active_s == pytest.approx(hop(report, "index", "indexer->library").active_s, rel=0.1)
+    assert first.limited_by.while_busy == "unknown"
+    assert [caveat.code for caveat in first.caveats] == ["reads-itself"]
+
+
 def test_an_insert_that_computes_is_the_database() -> None:
     assert while_busy(index_run(SLOW_INSERT, shares(2, cpu=0.9)), "insert@library") == "database:library"
 
