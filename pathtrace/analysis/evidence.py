@@ -129,6 +129,10 @@ class Evidence:
         read = self._during("process", place, "read_bytes", figures)
         return ServerUse(cpu, read, self._during("process", place, "major_faults", figures))
 
+    def run_delay(self, place: str, span: Span) -> float | None:
+        """Seconds in which threads of the process behind a place's URL wanted a core and had none."""
+        return self._growth("process", place, "run_delay_s", span)
+
     def own_cores(self, span: Span) -> float | None:
         """Cores that pathtrace's own process used, threads included; child processes are not."""
         return self._rate("self", "process", "cpu_s", span)

@@ -8,6 +8,7 @@ import numpy as np
 
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.frequency import Observed
+from pathtrace.analysis.slope import slopes
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.analysis.summary import StageFigures
 from pathtrace.model.report import Finding
@@ -37,6 +38,7 @@ def findings(
         *_mapped_weights(evidence),
         *(finding for study in studies for finding in _amplified(evidence, study)),
         *(finding for study in studies for finding in _over_repeats(evidence, study)),
+        *(finding for study in studies for finding in slopes(evidence, study)),
         *_elsewhere(evidence),
         *(finding for study in studies for finding in _errors(evidence, study)),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathtrace.analysis.database_server import database_server_limit
 from pathtrace.analysis.evidence import Evidence, ServerUse, Span
 from pathtrace.analysis.limit import (
     FULL,
@@ -125,7 +126,7 @@ def _engine_limit(
     place, cpu = figures.stage.place, figures.cpu_share
     spec = evidence.place(place).spec
     if cpu is None and isinstance(spec, DatabaseSpec) and not spec.url.startswith("sqlite"):
-        return Limit(f"database:{place}", (*seen, "its process cannot be seen from here"))
+        return database_server_limit(figures, evidence, span, seen, commit)
     share = cpu or 0.0
     seen = (*seen, f"the engine computes {format_ratio(min(1.0, share))} of the time")
     if share >= FULL or (commit + share >= EXPLAINED and share > commit):
