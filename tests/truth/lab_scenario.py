@@ -19,6 +19,7 @@ class Household:
     model_url: str | None = None
     model_more: str = ""
     """Further keys of the model's place, each after a comma."""
+    people_more: str = ""
     start: str = "cold"
     commit: str = "batch"
     batch: int = 100
@@ -58,7 +59,7 @@ class Household:
             lines += [
                 f"  weights: {{kind: files, path: {self.weights}}}",
                 f"  model: {{kind: inference, {url}}}",
-                "  people: {kind: user}",
+                f"  people: {{kind: user{self.people_more}}}",
             ]
         return lines
 

@@ -21,9 +21,9 @@ pytestmark = [pytest.mark.truth, pytest.mark.server, pytest.mark.timeout(600)]
 REQUESTS = 8
 
 
-def _within(measured_s: float, own_s: float) -> bool:
-    """5 % or 5 ms, whichever is more."""
-    return abs(measured_s - own_s) <= max(0.05 * own_s, 0.005)
+def _agree(measured_s: float, own_s: float, operations: int = 1) -> bool:
+    """Within 5 %, or 5 ms an operation, whichever is more."""
+    return abs(measured_s - own_s) <= max(0.05 * own_s, 0.005 * operations)
 
 
 def test_generation_agrees_with_the_servers_own_timings(
@@ -45,22 +45,22 @@ def test_generation_agrees_with_the_servers_own_timings(
     own = lab_llama.timings(server)[-REQUESTS:]
     (generate, deliver) = hop(document, "answer", "model->people")["stages"]
     assert (generate["action"], deliver["action"]) == ("generate", "deliver")
-    assert _within(generate["latency"]["p50_s"], statistics.median(t.prompt_s for t in own))
-    assert _within(deliver["latency"]["p50_s"], statistics.median(t.predicted_s for t in own))
+    assert _agree(generate["latency"]["p50_s"], statistics.median(t.prompt_s for t in own))
+    assert _agree(deliver["latency"]["p50_s"], statistics.median(t.predicted_s for t in own))
 
 
 def test_embedding_agrees_with_the_servers_own_log(
     room: Path, draw: random.Random, llama: Callable[..., Server], random_model: RandomModel
 ) -> None:
     server = llama(lab_llama.embedding, random_model.path)
-    documents = write_documents(room / "archive", files=draw.randint(12, 20), size=900, draw=draw)
+    documents = write_documents(room / "archive", files=draw.randint(24, 40), size=60, draw=draw)
     lines = [
         "pathtrace: 1",
         "name: household",
         "repeats: 1",
         "places:",
         f"  archive: {{kind: files, path: {documents.folder}}}",
-        f"  indexer: {{kind: process, {command(lab_commands.quick(room, most=900))}}}",
+        f"  indexer: {{kind: process, {command(lab_commands.quick(room))}}}",
         f"  embedder: {{kind: inference, task: embed, url: '{server.url}', api: openai, workers: 1}}",
         f"  library: {{kind: database, url: 'sqlite:///{room / 'library.db'}'}}",
         "flows:",
@@ -72,5 +72,7 @@ def test_embedding_agrees_with_the_servers_own_log(
     stages = hop(document, "index", "embedder->library")["stages"]
     (embed,) = [stage for stage in stages if stage["action"] == "embed"]
     own = lab_llama.task_seconds(server)
-    assert embed["operations"] == documents.files
-    assert _within(embed["latency"]["p50_s"], statistics.median(own[-documents.files :]))
+    own = lab_llama.task_seconds(server)[-documents.files :]
+    # One slot and one worker: what the server did, text after text, is what the embedder was busy with.
+    assert len(own) == documents.files
+    assert _agree(embed["time"]["busy_s"], sum(own), embed["operations"])
