@@ -50,7 +50,7 @@ def _ask_once(server: Server) -> None:
 def test_documents_weights_and_answers_of_others_are_measured_as_they_are(
     room: Path, documents: Path, sentence_model: Path, mock_server: Callable[..., Server], draw: random.Random
 ) -> None:
-    first_token_ms, between_ms, tokens = draw.randint(200, 300), draw.randint(20, 40), draw.randint(16, 32)
+    first_token_ms, between_ms, tokens = draw.randint(300, 400), draw.randint(30, 40), draw.randint(16, 32)
     server = mock_server(first_token_ms=first_token_ms, between_tokens_ms=between_ms, tokens=tokens)
     _ask_once(server)
     scenario = Household(
