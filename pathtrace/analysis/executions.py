@@ -36,6 +36,7 @@ class Execution:
     start: Ints
     end: Ints
     setup: Ints
+    stat: Ints
     first_byte: Ints
     finish: Ints
     elapsed: Ints
@@ -44,6 +45,7 @@ class Execution:
     bytes: Ints
     io_bytes: Ints
     tokens: Ints
+    load: Ints
     ok: Mask
     detail: Ints
 
@@ -120,6 +122,7 @@ def _columns(run: Run, rows: npt.NDArray[np.void]) -> Execution:
         start=start[order],
         end=start[order] + elapsed,
         setup=np.maximum(column("setup_ns"), 0),
+        stat=column("stat_ns"),
         first_byte=column("first_byte_ns"),
         finish=np.maximum(column("finish_ns"), 0),
         elapsed=elapsed,
@@ -128,6 +131,7 @@ def _columns(run: Run, rows: npt.NDArray[np.void]) -> Execution:
         bytes=np.maximum(column("bytes"), 0),
         io_bytes=column("io_bytes"),
         tokens=column("tokens"),
+        load=column("load_ns"),
         ok=column("outcome") == Outcome.OK,
         detail=column("detail"),
     )

@@ -60,6 +60,10 @@ class Sample(NamedTuple):
     outcome: int
     detail: int
     """Index of the failure's text in the run's ``faults``; -1."""
+    stat_ns: int = -1
+    """The part of ``setup_ns`` in which an open file was asked how long it is."""
+    load_ns: int = -1
+    """How long the server loaded its model for this request; 0: the model was in memory already."""
 
     @property
     def queued_ns(self) -> int:
@@ -90,6 +94,8 @@ SAMPLE_COLUMNS: tuple[tuple[str, str], ...] = (
     ("tokens", "i4"),
     ("outcome", "i2"),
     ("detail", "i4"),
+    ("stat_ns", "i8"),
+    ("load_ns", "i8"),
 )
 
 
@@ -145,4 +151,6 @@ class Window:
     complete: bool
     """False if a budget, a fault or an interrupt ended it."""
     workers: tuple[int, ...]
-    """Per stage: how many workers (for requests: users) it had."""
+    """Per stage: how many workers (for requests: users, or requests in flight) it had."""
+    idle_s: float = 0.0
+    """How long nothing had been asked before it, where the scenario's ``idle_gaps`` made it wait."""

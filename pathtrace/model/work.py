@@ -24,6 +24,8 @@ class Item(NamedTuple):
     """Pieces of a document, or a question followed by the passages found for it."""
     vectors: tuple[tuple[float, ...], ...] = ()
     """One for each of ``texts``, or empty."""
+    documents: tuple[str, ...] = ()
+    """Of passages that were found: the document that each comes from, where that is known."""
     answer: AsyncIterator[str] | None = None
     """The rest of an answer that has begun to arrive; the ``user`` place drains it."""
 
@@ -53,6 +55,11 @@ class Done(NamedTuple):
     """Why it failed; the sample's outcome is then ``failed``."""
     timed_out: bool = False
     """True if the fault is that the time limit ran out."""
+    stat_ns: int = -1
+    """The part of ``setup_ns`` in which an open file was asked how long it is."""
+    load_ns: int = -1
+    """How long the server loaded its model for this; 0: it was in memory already. A streamed answer
+    says so at its end: then it stands with ``deliver``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -390,4 +390,6 @@ def sample_of(
         done.tokens,
         outcome,
         detail,
+        done.stat_ns,
+        done.load_ns,
     )
