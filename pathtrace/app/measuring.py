@@ -75,7 +75,7 @@ class Measurement:
         async with AsyncExitStack() as stack:
             scratch = stack.enter_context(scratch_folder(self._store, self.folder.name))
             stack.push_async_callback(close_places, self._places)
-            self._reached = await open_places(self._places, scratch)
+            self._reached = await open_places(self._places, scratch, self._stop)
             servers = {name: each.server_pid for name, each in self._reached.items() if each.server_pid}
             observers = registry.build_observers(servers)
             self._meter = Meter(observers, self._recorder, clock, self._origin_ns)

@@ -118,6 +118,32 @@ def test_a_run_that_is_stopped_shows_and_stores_what_was_measured(
     assert not list((store / "stopped").glob(".scratch/*"))
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_stop_while_files_are_being_made_does_not_wait_for_the_rest_of_them(
+    number: signal.Signals, code: int, tmp_path: Path
+) -> None:
+    making = "make: {files: 1000000, bytes: 4 GiB, kind: text}"  # minutes of work
+    scenario = STAND_INS.replace("make: {files: 40, bytes: 400 KiB, kind: text}", making)
+    (tmp_path / "large.yaml").write_text(scenario)
+    process = subprocess.Popen(
+        command("run", "large.yaml", "--store", str(tmp_path / "store")),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(tmp_path),
+        cwd=tmp_path,
+        text=True,
+    )
+    until = time.monotonic() + 30
+    while not list(tmp_path.glob("store/.scratch/*/documents/made/**/*.txt")) and time.monotonic() < until:
+        time.sleep(0.05)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == code, err
+    assert "Traceback" not in err
+    assert "This run is interrupted" in out
+    assert not list(tmp_path.glob("store/.scratch/*"))
+
+
 def test_on_a_terminal_progress_is_live_and_goes_away(store: Path) -> None:
     leader, follower = pty.openpty()
     process = subprocess.Popen(

@@ -142,7 +142,8 @@ def test_a_place_that_cannot_be_opened_is_noted_and_the_others_are_opened(tmp_pa
             raise PlaceError("connection refused", hint="start it")
 
     async def story(clock: Callable[[], int]) -> dict[str, Reached]:
-        return await open_places({"a": Shut(clock), "b": FakePlace(clock)}, tmp_path)
+        places = {"a": Shut(clock), "b": FakePlace(clock)}
+        return await open_places(places, tmp_path, StopRequest())
 
     reached = play(story)
     assert reached["a"].fault == "connection refused (start it)"
