@@ -88,7 +88,7 @@ def _stand_ins(scenario: Scenario, studies: Sequence[FlowStudy]) -> Iterator[Cav
     used = {name for study in studies for name in study.flow.path}
     for place in scenario.places:
         if place.stand_in and place.name in used:
-            text = f"{place.name} is a stand-in: made by pathtrace, not yours"
+            text = "made or done by pathtrace itself, in place of what is yours"
             yield Caveat("stand-in", text, "name your own files, command or server", place.name)
 
 
@@ -99,7 +99,7 @@ def _starts(run: Run) -> Iterator[Caveat]:
             if start.repeat >= 0 and layer.state == "unknown" and (layer.layer, layer.place) not in seen:
                 seen.add((layer.layer, layer.place))
                 what = layer.layer.replace("_", " ")
-                text = f"whether the {what} of {layer.place} was cold or warm is unknown: {layer.evidence}"
+                text = f"whether the {what} at {layer.place} was cold or warm is unknown: {layer.evidence}"
                 yield Caveat("start-unknown", text, None, layer.place)
 
 

@@ -12,7 +12,8 @@ from pathtrace.analysis.slope import slopes
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.analysis.summary import StageFigures
 from pathtrace.model.report import Finding
-from pathtrace.model.scenario import Access, Action, FilesSpec, FrequencyKind, PlaceKind
+from pathtrace.model.scenario import Access, Action, FilesSpec, FrequencyKind, Place, PlaceKind
+from pathtrace.model.work import PlaceFacts
 from pathtrace.units import format_bytes, format_duration, format_link, format_rate, format_ratio
 
 BEYOND = 1.25
@@ -23,6 +24,10 @@ BUSY_ELSEWHERE = 0.25
 FASTER = 1.25
 DRIFT = 0.1
 SPARSE = 0.01
+_ABOVE = (
+    "above what its disk did when measured alone: a cache below it, or something else kept the disk busy "
+    "then; neither figure is its ceiling"
+)
 MEANINGFUL_BYTES = 10_000_000
 """Below this, other readers of the device blur the ratio of device bytes to payload."""
 
@@ -34,12 +39,13 @@ def findings(
     return (
         *(each.finding for each in observed if each.finding is not None),
         *(finding for study in studies for finding in _impossible(evidence, study)),
-        *_data(evidence),
+        *_sparse(evidence),
+        *_small(evidence),
         *_mapped_weights(evidence),
         *(finding for study in studies for finding in _amplified(evidence, study)),
         *(finding for study in studies for finding in _over_repeats(evidence, study)),
         *(finding for study in studies for finding in slopes(evidence, study)),
-        *_elsewhere(evidence),
+        *(_elsewhere(evidence) if studies else ()),
         *(finding for study in studies for finding in _errors(evidence, study)),
     )
 
@@ -58,20 +64,14 @@ def _impossible(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
         if ceiling is None or not ceiling.bytes_per_s or figures.rate <= BEYOND * ceiling.bytes_per_s:
             continue
         disk = evidence.disk(place, study.span)
-        measured = (
-            f"the disk alone does {format_rate(ceiling.bytes_per_s)} ({ceiling.source}: {ceiling.evidence})"
-        )
+        measured = f"the disk alone: {format_rate(ceiling.bytes_per_s)}, {ceiling.source}"
         rate = f"{place} was read at {format_rate(figures.rate)}"
         taken = evidence.off_device(disk, study.span) if disk else 0.0
         if disk is not None and taken < figures.bytes / 2:
             seen = f"{format_bytes(taken)} of {format_bytes(figures.bytes)} came off {disk.name}"
             yield Finding("cache", f"{rate}, above its disk: memory served it", (measured, seen))
         else:
-            yield Finding(
-                "impossible",
-                f"{rate}, above its disk: this figure is no measure of that disk (a cache or sparse data)",
-                (measured,),
-            )
+            yield Finding("impossible", f"{rate}, {_ABOVE}", (measured,))
     yield from _beyond_link(evidence, study)
 
 
@@ -90,26 +90,34 @@ def _beyond_link(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
                 )
 
 
-def _data(evidence: Evidence) -> Iterator[Finding]:
+def _file_sets(evidence: Evidence) -> Iterator[tuple[Place, PlaceFacts, int]]:
+    """Files places whose size is known and not nothing."""
     for reached in evidence.run.reached:
         facts, place = reached.facts, evidence.place(reached.place)
-        if facts is None or place.kind is not PlaceKind.FILES or not facts.bytes:
-            continue
-        if facts.sparse_bytes and facts.sparse_bytes >= SPARSE * facts.bytes:
-            share = format_ratio(facts.sparse_bytes / facts.bytes)
+        if facts is not None and place.kind is PlaceKind.FILES and facts.bytes:
+            yield place, facts, facts.bytes
+
+
+def _sparse(evidence: Evidence) -> Iterator[Finding]:
+    for place, facts, size in _file_sets(evidence):
+        if facts.sparse_bytes and facts.sparse_bytes >= SPARSE * size:
+            share = format_ratio(facts.sparse_bytes / size)
             text = f"{share} of {place.name} is holes, which no disk has to read"
-            yield Finding(
-                "sparse", text, (f"{format_bytes(facts.sparse_bytes)} of {format_bytes(facts.bytes)}",)
-            )
+            yield Finding("sparse", text, (f"{format_bytes(facts.sparse_bytes)} of {format_bytes(size)}",))
+
+
+def _small(evidence: Evidence) -> Iterator[Finding]:
+    """One for each host: its places are all told of together."""
+    small: dict[str, list[str]] = {}
+    for place, _, size in _file_sets(evidence):
         host = evidence.host(place.host)
-        if host is not None and 0 < facts.bytes <= host.memory_bytes:
-            share = format_ratio(facts.bytes / host.memory_bytes)
-            text = (
-                f"data set of {place.name} is {share} of the memory of {host.name}: it may be read from there"
-            )
-            yield Finding(
-                "small-data", text, (f"{format_bytes(facts.bytes)} of {format_bytes(host.memory_bytes)}",)
-            )
+        if host is not None and size <= host.memory_bytes:
+            small.setdefault(host.name, []).append(f"{place.name} ({format_bytes(size)})")
+    for host in evidence.run.environment.hosts:
+        if host.name in small:
+            room = f"the memory of {host.name} ({format_bytes(host.memory_bytes)})"
+            text = f"smaller than {room}, so may be read from there: {', '.join(small[host.name])}"
+            yield Finding("small-data", text, ())
 
 
 def _mapped_weights(evidence: Evidence) -> Iterator[Finding]:
@@ -135,7 +143,10 @@ def _amplified(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
         if disk is None or taken < MEANINGFUL_BYTES or taken <= AMPLIFIED * figures.bytes:
             continue
         times = taken / figures.bytes
-        text = f"{disk.name} read {times:.1f} times what {figures.stage.place} was asked for"
+        text = (
+            f"{disk.name} read {times:.1f} times what {figures.stage.place} was asked for: "
+            "read ahead, or for other programs"
+        )
         seen = f"{format_bytes(taken)} off the device for {format_bytes(figures.bytes)}"
         yield Finding("read-amplification", text, (seen,))
 
@@ -147,7 +158,10 @@ def _over_repeats(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
     if len(took) < 2:
         return
     if took[0] >= FASTER * float(np.median(took[1:])) and max(took[1:]) < took[0]:
-        text = f"{study.flow.name} was faster after its first repeat: something kept the data warm"
+        text = (
+            f"{study.flow.name} was faster after its first repeat: a cache on the way kept the data, "
+            "or something had to start"
+        )
         yield Finding("warm-repeats", text, shown)
     elif len(took) >= 4 and _drifts(took):
         yield Finding("drift", f"{study.flow.name} became steadily faster or slower over the repeats", shown)

@@ -37,7 +37,7 @@ def _limit(entry: RankingEntry) -> str:
     each = {"per-request": "a request", "per-document": "a document", "per-load": "a load"}
     per = each.get(entry.frequency, "a pass")
     return (
-        f"{who} {entry.stage} in {entry.hop} ({entry.flow}): "
+        f'{who} {entry.stage} in {entry.hop} ("{entry.flow}"): '
         f"{format_duration(entry.seconds_per_execution)} {per}, {format_ratio(entry.share)} of its time, "
         f"{format_duration(entry.seconds_per_day)} a day, {_resource(entry.resource)}."
     )
@@ -89,7 +89,7 @@ def _first_step(ranking: Sequence[RankingEntry], flows: Sequence[FlowReport]) ->
     first = ranking[0]
     content = {flow.name for flow in flows if flow.within_acceptable_wait}
     if first.flow in content and first.frequency != str(FrequencyKind.PER_LOAD):
-        return f"{first.flow} comes within the acceptable wait: nothing needs buying for it."
+        return f'"{first.flow}" comes within the acceptable wait: nothing needs buying for it.'
     return f"First: {first.advice}{' (free)' if first.free else ''}."
 
 

@@ -50,7 +50,7 @@ def test_more_bytes_off_the_device_than_asked_for_is_amplification() -> None:
     finding = analyse(run).findings[0]
     assert (finding.code, finding.text) == (
         "read-amplification",
-        "sda read 3.0 times what archive was asked for",
+        "sda read 3.0 times what archive was asked for: read ahead, or for other programs",
     )
 
 
@@ -63,7 +63,7 @@ def test_small_and_sparse_data_are_flagged() -> None:
         ("sparse", "50 % of archive is holes, which no disk has to read"),
         (
             "small-data",
-            "data set of archive is 3.1 % of the memory of workstation: it may be read from there",
+            "smaller than the memory of workstation (16 GiB), so may be read from there: archive (512 MiB)",
         ),
     ]
 

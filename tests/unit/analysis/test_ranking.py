@@ -83,7 +83,9 @@ def test_answers_within_the_acceptable_wait_need_no_purchase() -> None:
     assert {entry.advice for entry in report.ranking if entry.flow == "answer"} == {
         "nothing needs buying: answers come within 3 s"
     }
-    assert report.verdict.lines[-1] == "answer comes within the acceptable wait: nothing needs buying for it."
+    assert report.verdict.lines[-1] == (
+        '"answer" comes within the acceptable wait: nothing needs buying for it.'
+    )
 
 
 def test_answers_beyond_the_acceptable_wait_are_advised_about() -> None:

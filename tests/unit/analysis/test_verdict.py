@@ -20,7 +20,7 @@ links:
 def test_it_names_what_is_waited_for_and_what_to_do_first() -> None:
     assert analyse(index_run(SLOW_PROCESS, shares(1, cpu=0.95))).verdict == Verdict(
         (
-            "Nobody waits, but most time goes into process@indexer in indexer->library (index): "
+            'Nobody waits, but most time goes into process@indexer in indexer->library ("index"): '
             "2 s a pass, 99.9 % of its time, 2 s a day, limited by cpu:indexer.",
             "First: `workers: 4` at indexer uses cores that are idle, saves at most 2 s a day (free).",
         )
