@@ -165,6 +165,11 @@ def format_link(bytes_per_s: float) -> str:
     return f"{_significant(bits / _BITS[unit])} {unit}/s"
 
 
+def format_count(count: int, noun: str) -> str:
+    """So many of a thing: ``1 file``, ``1,200 files``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def format_bytes(count: float) -> str:
     """A size for people: ``512 B``, ``64 KiB``, ``1.5 GiB``."""
     unit = _largest_unit(count, ("KiB", "MiB", "GiB", "TiB"), _SIZES, "B")

@@ -16,6 +16,8 @@ import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
+from pathtrace.units import format_count
+
 _CACHESTAT = 451  # the same number on every architecture
 _NEARLY = 0.001  # a share of pages too small to change a figure
 _WARM_BLOCK = 1 << 20
@@ -62,10 +64,12 @@ class Look(NamedTuple):
     @property
     def evidence(self) -> str:
         """``cachestat: 0 of 65,733 pages resident in 4,213 files``."""
-        text = f"{self.how}: {self.resident:,} of {self.pages:,} pages resident in {self.files:,} files"
+        unproved = format_count(self.unproved, "file")
         if not self.how:
-            return f"neither cachestat nor mincore could tell for {self.unproved:,} files"
-        return f"{text}; {self.unproved:,} files could not be asked" if self.unproved else text
+            return f"neither cachestat nor mincore could tell for {unproved}"
+        files = format_count(self.files, "file")
+        text = f"{self.how}: {self.resident:,} of {self.pages:,} pages resident in {files}"
+        return f"{text}; {unproved} could not be asked" if self.unproved else text
 
 
 class _Range(ctypes.Structure):

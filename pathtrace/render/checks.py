@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from pathtrace.model.check import CheckReport, MemoryCheck, PlaceCheck, RoomCheck, TimeEstimate
+from pathtrace.model.scenario import Action
 from pathtrace.render import wording
 from pathtrace.render.layout import Pairs, bullet, heading, line
 from pathtrace.units import format_duration
@@ -46,10 +47,9 @@ def _place(place: PlaceCheck) -> Text:
 
 def _plan(report: CheckReport) -> Iterator[RenderableType]:
     control = report.scenario.control
-    read, written = wording.size(report.read_bytes), wording.size(report.write_bytes)
     budget = f"{wording.size(control.budget_bytes)} and {format_duration(control.budget_s)}"
     rows = [
-        ("each repeat", f"reads {read}, writes {written} into scratch data that is removed"),
+        ("each repeat", _moved(report)),
         ("repeats", f"{control.repeats}, start {control.start.value}, budget {budget}"),
         ("time", _time(report.estimate)),
         *(
@@ -61,6 +61,16 @@ def _plan(report: CheckReport) -> Iterator[RenderableType]:
     ]
     yield heading("A run")
     yield Pairs(tuple((name, Text(wording.plain(said))) for name, said in rows))
+
+
+def _moved(report: CheckReport) -> str:
+    """A database's rows are known only once there are any."""
+    if report.read_bytes is None or report.write_bytes is None:
+        return "not known: not every place was reached"
+    stages = (stage for flow in report.scenario.flows for stage in flow.stages)
+    rows = any(stage.action is Action.INSERT for stage in stages)
+    written = wording.size(report.write_bytes) + (" and a database's rows" if rows else "")
+    return f"reads {wording.size(report.read_bytes)}, writes {written} into scratch data that is removed"
 
 
 def _time(estimate: TimeEstimate) -> str:

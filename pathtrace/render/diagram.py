@@ -72,7 +72,7 @@ def text_map(scenario: Scenario, report: Report | None, strokes: Strokes, width:
 
 
 def _flow_title(flow: Flow, report: FlowReport | None) -> str:
-    measured = (wording.estimate(report.duration_s),) if report else ()
+    measured = (wording.took(flow, report),) if report else ()
     return " · ".join((flow.name, flow.frequency.text, wording.waits(flow.waits), *measured))
 
 

@@ -111,7 +111,8 @@ def _result(run: Run, report: Report) -> Iterator[str]:
     yield from _table(header, [_hop(hop) for hop in report.hops])
     yield ""
     for flow in report.flows:
-        yield f"- {escaped(flow.name)}: {wording.estimate(flow.duration_s)}, {wording.waits(flow.waits)}"
+        took = wording.took(run.scenario.flow(flow.name), flow)
+        yield f"- {escaped(flow.name)}: {took}, {wording.waits(flow.waits)}"
     for entry in report.requests:
         latency = entry.latency
         yield (
@@ -145,9 +146,9 @@ def _ranking(report: Report) -> Iterator[str]:
             f"{entry.flow}, {entry.stage}" + (" (stand-in)" if entry.stand_in else ""),
             entry.resource,
             format_ratio(entry.share),
-            ("free: " if entry.free else "") + entry.advice,
+            advice or "as above",
         )
-        for entry in report.ranking[:RANKED]
+        for entry, advice in wording.advised_once(report.ranking[:RANKED])
     ]
     yield from _table(("", "a day", "who waits", "flow, stage", "limited by", "of flow", "advice"), rows)
 

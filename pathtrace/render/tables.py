@@ -13,6 +13,7 @@ from rich.text import Text
 
 from pathtrace.model.report import FlowReport, HopReport, RankingEntry, Report, RequestsReport
 from pathtrace.model.run import Activity, Run
+from pathtrace.model.scenario import Flow
 from pathtrace.render import wording
 from pathtrace.render.conditions import start_layers, start_word
 from pathtrace.render.layout import INDENT, Pairs, Row, Rows, bullet, heading, line
@@ -60,7 +61,7 @@ def hops(run: Run, report: Report) -> Iterator[RenderableType]:
     rows: list[Row] = []
     for name, group in groupby(report.hops, key=lambda hop: hop.flow):
         members = tuple(group)
-        rows.append(Row(above=_flow_line(name, members[0].frequency.declared, flows.get(name))))
+        rows.append(Row(above=_flow_line(run.scenario.flow(name), flows.get(name))))
         rows.extend(_hop_row(hop) for hop in members)
     yield heading("Hops", f"{wording.repeats_measured(report)}, start {start_word(run)}")
     header = ("hop", "bytes", "time", "throughput", "limited by")
@@ -69,12 +70,12 @@ def hops(run: Run, report: Report) -> Iterator[RenderableType]:
         yield line(wording.STAND_IN_NOTE, "dim", INDENT)
 
 
-def _flow_line(name: str, frequency: str, flow: FlowReport | None) -> Text:
-    text = Text(wording.plain(name), "bold")
+def _flow_line(flow: Flow, report: FlowReport | None) -> Text:
+    text = Text(wording.plain(flow.name), "bold")
     rest: tuple[str, ...] = (wording.NOT_MEASURED,)
-    if flow is not None:
-        rest = (wording.estimate(flow.duration_s), wording.waits(flow.waits), _within(flow))
-    return text.append("".join(f" · {part}" for part in (frequency, *rest) if part), "not bold")
+    if report is not None:
+        rest = (wording.took(flow, report), wording.waits(report.waits), _within(report))
+    return text.append("".join(f" · {part}" for part in (flow.frequency.text, *rest) if part), "not bold")
 
 
 def _within(flow: FlowReport) -> str:
@@ -103,7 +104,7 @@ def _asides(hop: HopReport) -> Iterator[Text]:
         yield Text(wording.plain(f"observed {frequency.observed}: {frequency.evidence}"), "yellow")
     if hop.errors:
         yield Text(f"{wording.counted(hop.errors, 'operation')} failed", "yellow")
-    if hop.first is not None:
+    if hop.first is not None and hop.first.duration_s != hop.duration_s:
         rate = "" if hop.first.bytes_per_s is None else f", {format_rate(hop.first.bytes_per_s)}"
         yield Text(f"first repeat: {format_duration(hop.first.duration_s)}{rate}", "dim")
 
@@ -113,7 +114,13 @@ def reasons(report: Report) -> Iterator[RenderableType]:
     if not report.hops:
         return
     yield heading("Why")
-    yield Pairs(tuple((hop.name, _reason(hop)) for hop in report.hops))
+    rows: list[tuple[str, Text]] = []
+    said: Text | None = None
+    for hop in report.hops:
+        reason = _reason(hop)
+        rows.append((hop.name, Text("as above") if reason == said else reason))
+        said = reason
+    yield Pairs(tuple(rows))
 
 
 def _reason(hop: HopReport) -> Text:
@@ -170,17 +177,18 @@ def ranking(report: Report) -> Iterator[RenderableType]:
     if any(entry.stand_in for entry in shown):
         yield line("rests on stand-ins, marked *: real parts may rank otherwise", "yellow", INDENT)
     header = ("", "a day", "each", "of flow", "who waits", "limited by")
-    yield Rows(header, tuple(_ranking_row(entry) for entry in shown), right=frozenset({1, 2, 3}))
+    rows = tuple(_ranking_row(entry, advice) for entry, advice in wording.advised_once(shown))
+    yield Rows(header, rows, right=frozenset({1, 2, 3}))
     if rest:
         total = format_duration(sum(entry.seconds_per_day for entry in rest))
         yield line(f"and {len(rest)} more, together {total} a day", "dim", INDENT)
 
 
-def _ranking_row(entry: RankingEntry) -> Row:
+def _ranking_row(entry: RankingEntry, advice: str) -> Row:
     mark = wording.STAND_IN_MARK if entry.stand_in else ""
     where = Text(wording.plain(f"{entry.flow}, {entry.stage}{mark}"))
-    if entry.advice:
-        where.append(" → free: " if entry.free else " → ", "green").append(wording.plain(entry.advice))
+    if advice:
+        where.append(" → ", "green").append(wording.plain(advice))
     return Row(
         (
             f"{entry.rank}.",
@@ -207,7 +215,7 @@ def conditions(run: Run, report: Report) -> Iterator[RenderableType]:
         for entry in report.dataset
         if entry.files is not None
     ]
-    rows += [(f"else on {activity.host}", _activity(activity)) for activity in run.activity]
+    rows += [(f"others on {activity.host}", _activity(activity)) for activity in run.activity]
     yield Pairs(tuple((name, Text(wording.plain(said))) for name, said in rows))
 
 

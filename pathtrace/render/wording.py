@@ -6,12 +6,13 @@ Units and rounding belong to ``units``; where the words stand belongs to their c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
-from pathtrace.model.report import Caveat, Estimate, Report, Throughput
+from pathtrace.model.report import Caveat, Estimate, FlowReport, RankingEntry, Report, Throughput
 from pathtrace.model.run import OwnCost, Run
+from pathtrace.model.scenario import Flow, FrequencyKind
 from pathtrace.render.conditions import start_layers, start_word
-from pathtrace.units import format_bytes, format_duration, format_rate, format_ratio, seconds
+from pathtrace.units import format_bytes, format_count, format_duration, format_rate, format_ratio, seconds
 
 NOTHING = "–"
 NOT_MEASURED = "not measured"
@@ -35,7 +36,7 @@ def number(count: int) -> str:
 
 def counted(count: int, noun: str) -> str:
     """``1 repeat``, ``5 repeats``."""
-    return f"{number(count)} {noun}{'' if count == 1 else 's'}"
+    return format_count(count, noun)
 
 
 def duration(value_s: float | None) -> str:
@@ -70,6 +71,13 @@ def estimate(value: Estimate | None) -> str:
     return f"{text} ({format_duration(value.low)} – {format_duration(value.high)})"
 
 
+def took(flow: Flow, report: FlowReport) -> str:
+    """How long one execution of a flow took; of requests that is all of them, not one answer."""
+    text = estimate(report.duration_s)
+    asks = flow.frequency.kind is FrequencyKind.PER_REQUEST and report.duration_s is not None
+    return f"all requests in {text}" if asks else text
+
+
 def waits(who: str) -> str:
     return "people wait" if who == "people" else "nobody waits"
 
@@ -97,6 +105,16 @@ def own_cost(cost: OwnCost | None) -> str:
         f"{format_ratio(cost.observing_ratio)} of the timed time, "
         f"{format_duration(seconds(cost.sample_ns))} a sample"
     )
+
+
+def advised_once(entries: Sequence[RankingEntry]) -> Iterator[tuple[RankingEntry, str]]:
+    """Each entry with its advice, which is empty where an entry of the same flow before it gave it."""
+    given: set[tuple[str, str]] = set()
+    for entry in entries:
+        said = (entry.flow, entry.advice) in given
+        given.add((entry.flow, entry.advice))
+        cost = "free: " if entry.free and entry.advice else ""
+        yield entry, "" if said else cost + entry.advice
 
 
 def stored(run: Run) -> str:

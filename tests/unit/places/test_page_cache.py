@@ -50,7 +50,7 @@ def test_mincore_says_the_same_as_cachestat(path: bytes) -> None:
 
 def test_a_file_that_is_gone_proves_nothing(tmp_path: Path) -> None:
     look = page_cache.empty(os.fsencode(tmp_path / "gone"), 10)
-    assert (look.state, look.evidence) == ("unknown", "neither cachestat nor mincore could tell for 1 files")
+    assert (look.state, look.evidence) == ("unknown", "neither cachestat nor mincore could tell for 1 file")
 
 
 @pytest.mark.parametrize(

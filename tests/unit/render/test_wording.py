@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,3 +63,20 @@ def test_a_subject_is_named_only_where_the_text_does_not() -> None:
 @given(st.text())
 def test_plain_text_has_no_control_characters(text: str) -> None:
     assert all(sign == "\n" or sign.isprintable() or ord(sign) >= 0xA0 for sign in wording.plain(text))
+
+
+def test_advice_is_given_once_for_a_flow_and_again_for_another() -> None:
+    first, second, third, _ = example.REPORT.ranking
+    entries = [replace(first, advice="wait", free=True), replace(second, advice="wait", free=True), third]
+    assert [advice for _, advice in wording.advised_once([*entries, replace(third, advice="wait")])] == [
+        "free: wait",
+        "",
+        "free: raise workers of indexer from 2 to 16",
+        "free: wait",
+    ]
+
+
+def test_the_time_of_requests_is_said_to_be_that_of_all_of_them() -> None:
+    flows = {flow.name: flow for flow in example.REPORT.flows}
+    said = [wording.took(example.SCENARIO.flow(name), flows[name]) for name in ("index", "answer")]
+    assert said == ["43.8 s (42.9 s – 44.4 s)", "all requests in 51 s (49.8 s – 52.3 s)"]
