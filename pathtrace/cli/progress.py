@@ -46,7 +46,7 @@ class Watching(Progress):
         self._operations: list[int] = []
         self._bytes: list[int] = []
         self._latest = 0
-        self._began = self._repeat_began = now()
+        self._began = self._repeat_began = self._run_began = now()
         self._whole_repeats: list[float] = []
 
     def execution(self, repeat: int, repeats: int, flow: str, total_operations: int | None) -> None:
@@ -68,11 +68,14 @@ class Watching(Progress):
     def message(self, text: str) -> None:
         """Something a person should see now."""
 
+    def tick(self) -> None:
+        """A second or so went by: show that time passes, even where no operation comes to its end."""
+
     def close(self) -> None:
         """Take away what was drawn."""
 
     def words(self) -> str:
-        """Repeat, time left, flow and hop, operations and rate; empty before the first execution.
+        """Repeat, time gone and left, flow and hop, operations and rate; empty before the first execution.
 
         What matters most comes first, since a narrow terminal cuts the end off.
         """
@@ -83,7 +86,7 @@ class Watching(Progress):
         done = self._operations[stage]
         of = f" of {self._total:,}" if self._total and stage in (0, len(flow.stages) - 1) else ""
         hop = flow.hops[flow.stages[stage].hop].name
-        parts = (self._which(), self._left(), f"{flow.name} {hop}", f"{done:,}{of}", self._rate(flow, stage))
+        parts = (self._which(), self._times(), f"{flow.name} {hop}", f"{done:,}{of}", self._rate(flow, stage))
         return " · ".join(part for part in parts if part)
 
     def share(self) -> float | None:
@@ -112,9 +115,10 @@ class Watching(Progress):
             return format_count_rate(self._operations[stage] / elapsed)
         return format_rate(self._bytes[stage] / elapsed)
 
-    def _left(self) -> str:
-        seconds = self._seconds_left()
-        return "" if seconds is None else f"{format_duration(round(seconds))} left"
+    def _times(self) -> str:
+        gone = f"{format_duration(round(self._now() - self._run_began))} gone"
+        left = self._seconds_left()
+        return gone if left is None else f"{gone}, {format_duration(round(left))} left"
 
     def _seconds_left(self) -> float | None:
         """Of the whole run once a repeat has been seen, before that of this flow's execution."""
@@ -124,7 +128,7 @@ class Watching(Progress):
             rest = max(mean - (at - self._repeat_began), 0.0)
             return rest + mean * (self._repeats - self._repeat - 1)
         share = self.share()
-        return (at - self._began) * (1 - share) / share if share else None
+        return (at - self._began) * (1 - share) / share if share and share < 1 else None
 
 
 class LineProgress(Watching):
@@ -142,7 +146,10 @@ class LineProgress(Watching):
 
     def advance(self, stage: int, operations: int, bytes: int) -> None:
         super().advance(stage, operations, bytes)
-        if self._now() >= self._next_line:
+        self.tick()
+
+    def tick(self) -> None:
+        if self._flow is not None and self._now() >= self._next_line:
             self._next_line = self._now() + LINE_EVERY_S
             share = self.share()
             streams.say(self.words() + (f" · {format_ratio(share)}" if share is not None else ""))
@@ -167,7 +174,10 @@ class LiveProgress(Watching):
 
     def advance(self, stage: int, operations: int, bytes: int) -> None:
         super().advance(stage, operations, bytes)
-        if self._now() >= self._next_redraw:
+        self.tick()
+
+    def tick(self) -> None:
+        if self._flow is not None and self._now() >= self._next_redraw:
             self._redraw()
 
     def message(self, text: str) -> None:

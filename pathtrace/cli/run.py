@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 STOPPING = "stopping once what is under way has finished; press Ctrl-C again to stop at once"
 
+TICK_S = 0.5
+
 
 @click.command("run")
 @scenario_argument
@@ -70,8 +72,19 @@ async def _replay(
             progress.message(STOPPING)
         stop.request(number)
 
-    with signals.passed_on(ask):
-        return await app.run(scenario, store, label=label, progress=progress, stop=stop)
+    ticking = asyncio.create_task(_tick(progress), name="progress")
+    try:
+        with signals.passed_on(ask):
+            return await app.run(scenario, store, label=label, progress=progress, stop=stop)
+    finally:
+        ticking.cancel()
+
+
+async def _tick(progress: Watching) -> None:
+    """Between operations too, so that a command that hangs does not look like pathtrace hanging."""
+    while True:
+        await asyncio.sleep(TICK_S)
+        progress.tick()
 
 
 def exit_code(outcome: Outcome, stop: StopRequest) -> int:

@@ -24,7 +24,10 @@ def test_a_stream_shows_hop_operations_rate_and_time_left(hand: Hand) -> None:
     watching.execution(0, 5, "index", 1200)
     hand.at_s += 10
     watching.advance(0, 300, 300_000_000)
-    assert watching.words() == "repeat 1 of 5 · 30 s left · index archive->indexer · 300 of 1,200 · 30 MB/s"
+    assert (
+        watching.words()
+        == "repeat 1 of 5 · 10 s gone, 30 s left · index archive->indexer · 300 of 1,200 · 30 MB/s"
+    )
     assert watching.share() == 0.25
 
 
@@ -34,7 +37,7 @@ def test_requests_count_whole_answers(hand: Hand) -> None:
     hand.at_s += 5
     watching.advance(0, 12, 4000)
     watching.advance(2, 10, 4000)
-    assert watching.words() == "repeat 1 of 5 · 15 s left · answer model->people · 10 of 40 · 2/s"
+    assert watching.words() == "repeat 1 of 5 · 5 s gone, 15 s left · answer model->people · 10 of 40 · 2/s"
 
 
 def test_when_all_is_read_the_stage_still_at_work_is_shown(hand: Hand) -> None:
@@ -43,7 +46,7 @@ def test_when_all_is_read_the_stage_still_at_work_is_shown(hand: Hand) -> None:
     hand.at_s += 10
     watching.advance(0, 100, 1000)
     watching.advance(1, 50, 20_000_000)
-    assert watching.words() == "warm-up · 0 s left · index indexer->library · 50 · 2 MB/s"
+    assert watching.words() == "warm-up · 10 s gone · index indexer->library · 50 · 2 MB/s"
 
 
 def test_after_a_whole_repeat_the_time_left_is_that_of_the_run(hand: Hand) -> None:
@@ -54,7 +57,9 @@ def test_after_a_whole_repeat_the_time_left_is_that_of_the_run(hand: Hand) -> No
         watching.execution(repeat, 5, "index", 100)
         hand.at_s += 10
     hand.at_s -= 5
-    assert watching.words() == "repeat 2 of 5 · 1 min 35 s left · index archive->indexer · 0 of 100"
+    assert (
+        watching.words() == "repeat 2 of 5 · 55 s gone, 1 min 35 s left · index archive->indexer · 0 of 100"
+    )
 
 
 def test_without_a_total_nothing_is_claimed(hand: Hand) -> None:
@@ -62,7 +67,10 @@ def test_without_a_total_nothing_is_claimed(hand: Hand) -> None:
     assert watching.words() == ""
     watching.execution(0, 1, "load", None)
     hand.at_s += 1
-    assert (watching.words(), watching.share()) == ("repeat 1 of 1 · load weights->model · 0", None)
+    assert (watching.words(), watching.share()) == (
+        "repeat 1 of 1 · 1 s gone · load weights->model · 0",
+        None,
+    )
 
 
 def test_lines_come_at_each_execution_and_every_ten_seconds(
@@ -77,9 +85,25 @@ def test_lines_come_at_each_execution_and_every_ten_seconds(
     assert capsys.readouterr() == (
         "",
         "repeat 1 of 2: index, 100 operations\n"
-        "repeat 1 of 2 · 28 s left · index archive->indexer · 30 of 100 · 1 MB/s · 30 %\n"
+        "repeat 1 of 2 · 12 s gone, 28 s left · index archive->indexer · 30 of 100 · 1 MB/s · 30 %\n"
         "stopping\n",
     )
+
+
+def test_lines_come_also_while_no_operation_comes_to_its_end(
+    hand: Hand, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = LineProgress(SCENARIO, hand)
+    lines.tick()
+    lines.execution(0, 2, "index", 100)
+    for _ in range(12):
+        hand.at_s += 2
+        lines.tick()
+    assert capsys.readouterr().err.splitlines() == [
+        "repeat 1 of 2: index, 100 operations",
+        "repeat 1 of 2 · 10 s gone · index archive->indexer · 0 of 100 · 0 %",
+        "repeat 1 of 2 · 20 s gone · index archive->indexer · 0 of 100 · 0 %",
+    ]
 
 
 def test_quiet_says_nothing(hand: Hand, capsys: pytest.CaptureFixture[str]) -> None:
