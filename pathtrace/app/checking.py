@@ -50,7 +50,7 @@ async def _check(scenario: Scenario, name: str, place: PlacePort) -> PlaceCheck:
         async with asyncio.timeout(described.timeout_s):
             facts = await place.check()
     except PlaceError as error:
-        fault = error.message if error.where == name else str(error)
+        fault = str(error).removeprefix(f"{name}: ")
         return PlaceCheck(name, described.kind.value, described.host, None, fault, error.hint)
     except TimeoutError:
         fault = f"no answer within {format_duration(described.timeout_s)}"
