@@ -197,4 +197,8 @@ def _parts(execution: Execution, mine: np.ndarray[tuple[int, ...], np.dtype[np.b
         return None
     setup, finish = execution.setup[mine], execution.finish[mine]
     body = execution.elapsed[mine] - setup - finish
-    return Parts(*(seconds(float(np.median(part))) for part in (setup, body, finish)))
+    stat = execution.stat[mine]
+    known = stat[stat >= 0]
+    stat_s = seconds(float(np.median(known))) if len(known) else None
+    setup_s, body_s, finish_s = (seconds(float(np.median(part))) for part in (setup, body, finish))
+    return Parts(setup_s, body_s, finish_s, stat_s)

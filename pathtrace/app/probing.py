@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathtrace.errors import OperationError, PlaceError
 from pathtrace.model.run import Ceiling
 from pathtrace.model.sample import Reading, Sample, Window
-from pathtrace.model.scenario import Action, FilesSpec, Flow, Place, Scenario
+from pathtrace.model.scenario import Access, Action, FilesSpec, Flow, Place, Scenario
 from pathtrace.model.work import Clock, Item
 from pathtrace.ports import Place as PlacePort
 from pathtrace.ports import Probe, Sources
@@ -86,6 +86,8 @@ def _read_probes(
     if isinstance(port, Sources) and not (port.mount and port.mount.network):
         disk = f"disk:{place.name}"
         probes.append((disk, _disk_probe(disk, place, port.sources(FILES_PROBED), clock)))
+    if isinstance(place.spec, FilesSpec) and place.spec.access is Access.DIRECT:
+        return probes  # the same code path would meet the disk again, not memory
     tracer = f"tracer:{flow.name}/0"
     setup = StageSetup(port, Action.READ, port.concurrency(Action.READ), place.queue, place.timeout_s)
     probes.append((tracer, TracerProbe(tracer, _Rereading(flow, setup, _head(items), clock), clock)))

@@ -65,6 +65,8 @@ class Parts:
     setup_s: float
     body_s: float
     finish_s: float
+    stat_s: float | None = None
+    """The part of ``setup_s`` in which open files were asked how long they are; of files read whole."""
 
 
 @dataclass(frozen=True, slots=True)

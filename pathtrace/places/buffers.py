@@ -6,8 +6,10 @@ copy itself. A loan ends by itself when the last view of it is gone, wherever th
 
 from __future__ import annotations
 
+import mmap
 import weakref
 from collections import deque
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +18,25 @@ _KEPT = 16
 _SMALLEST = 1 << 16
 
 
+Memory = npt.NDArray[np.uint8]
+
+
+def anywhere(size: int) -> Memory:
+    """Memory that may begin at any address."""
+    return np.empty(size, dtype=np.uint8)
+
+
+def on_a_page(size: int) -> Memory:
+    """Memory that begins with a page, as direct I/O wants it."""
+    return np.frombuffer(mmap.mmap(-1, size), dtype=np.uint8)
+
+
 class Buffers:
     """Loans in powers of two from 64 KiB; at most 16 of each size are kept for the next."""
 
-    def __init__(self) -> None:
-        self._free: dict[int, deque[npt.NDArray[np.uint8]]] = {}
+    def __init__(self, allocate: Callable[[int], Memory] = anywhere) -> None:
+        self._free: dict[int, deque[Memory]] = {}
+        self._allocate = allocate
 
     def lend(self, length: int) -> memoryview:
         """``length`` bytes of memory; what is in them is undefined."""
@@ -29,7 +45,7 @@ class Buffers:
         try:
             memory = free.pop()
         except IndexError:
-            memory = np.empty(size, dtype=np.uint8)
+            memory = self._allocate(size)
         loan = memory[:length]
         weakref.finalize(loan, free.append, memory).atexit = False
         return loan.data

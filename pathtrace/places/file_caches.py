@@ -48,6 +48,14 @@ def visit(
     return total
 
 
+def direct_states(place: str, mount: Mount | None) -> tuple[LayerState, ...]:
+    """Of direct reads: they meet the client's cache neither before nor after."""
+    evidence = "direct reads go past this host's page cache and do not fill it"
+    if mount and mount.fstype in _OWN_CACHE:
+        return (LayerState("client_cache", place, "unknown", f"{evidence}; ZFS may serve them from its own"),)
+    return (LayerState("client_cache", place, "cold", evidence), *_far_states(place, mount))
+
+
 def layer_states(place: str, seen: page_cache.Look, mount: Mount | None) -> tuple[LayerState, ...]:
     """The client's cache as proved, and the server's, which nobody can see from here."""
     fstype = mount.fstype if mount else ""
@@ -58,8 +66,11 @@ def layer_states(place: str, seen: page_cache.Look, mount: Mount | None) -> tupl
         state, evidence = "unknown", f"{evidence}; ZFS keeps a cache of its own, which cannot be seen"
     elif mount and (mount.disk or "").startswith("loop"):
         evidence += f"; what lies below {mount.disk} may have a cache of its own"
-    states = [LayerState("client_cache", place, state, evidence)]
-    if mount and (mount.network or fstype.startswith("fuse")):
-        far = f"{fstype} from {mount.device}: the memory of the far side cannot be seen from here"
-        states.append(LayerState("server_cache", place, "unknown", far))
-    return tuple(states)
+    return (LayerState("client_cache", place, state, evidence), *_far_states(place, mount))
+
+
+def _far_states(place: str, mount: Mount | None) -> tuple[LayerState, ...]:
+    if mount is None or not (mount.network or mount.fstype.startswith("fuse")):
+        return ()
+    far = f"{mount.fstype} from {mount.device}: the memory of the far side cannot be seen from here"
+    return (LayerState("server_cache", place, "unknown", far),)

@@ -14,11 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pathtrace.errors import PlaceError, UsageError
+from pathtrace.model.run import Mount
 from pathtrace.model.scenario import Access, FilesSpec
 from pathtrace.model.scenario import Place as Described
 from pathtrace.model.work import PlaceFacts
 from pathtrace.places.file_list import FileList, list_file, list_tree, shown, take_sample
 from pathtrace.places.reading import WHOLE_BYTES
+from pathtrace.places.sources import direct_refusal
 from pathtrace.places.tensor_files import (
     HeaderError,
     Range,
@@ -42,10 +44,6 @@ def files_spec(place: Described) -> FilesSpec:
             f"{place.name}: files behind a URL are not available in this version",
             hint="mount the share and give its `path`",
         )
-    if spec.access is Access.DIRECT:
-        raise UsageError(
-            f"{place.name}: `access: direct` is not available in this version", hint="use read or mmap"
-        )
     return spec
 
 
@@ -66,6 +64,24 @@ def find_files(place: Described, root: Path, seed: int, stopped: Callable[[], bo
     if not files.total_bytes:
         raise _empty(place, files)
     return files if spec.sample is None else take_sample(files, spec.sample, seed)
+
+
+def refuse_direct(place: Described, files: FileList, mount: Mount | None) -> None:
+    """PlaceError if the place wants direct reads and its first file cannot be read so."""
+    if files_spec(place).access is not Access.DIRECT:
+        return
+    first = next(index for index in range(len(files)) if files.sizes[index])
+    path = os.fsdecode(files.path(first))
+    try:
+        refusal = direct_refusal(path, mount.fstype if mount else None)
+    except OSError:
+        return  # that file is a failed operation of the run, whatever the way of reading
+    if refusal is not None:
+        raise PlaceError(
+            f"`access: direct` does not work for {shown(path)}: {refusal}",
+            hint="use `access: read`; with `start: cold` each repeat begins with an emptied cache",
+            where=place.name,
+        )
 
 
 def unusable(place: Described, root: Path, error: OSError) -> PlaceError:
@@ -105,24 +121,24 @@ class BlockFile:
 
     index: int
     ranges: tuple[Range, ...]
-    mapped: bool
+    access: Access
     whole: bool
     """It is a document: handed on whole once its last block has been read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How the files are counted. ``blocks`` None: one operation a file; ``mapped`` is then for all."""
+    """How the files are counted. ``blocks`` None: one operation a file; ``access`` is then for all."""
 
     blocks: tuple[BlockFile, ...] | None
-    mapped: bool
+    access: Access
     warnings: tuple[str, ...] = field(default=())
 
 
 def layout(place: Described, files: FileList) -> Layout:
     """Decide how ``files`` are read (the rules stand with ``files.Files``). Reads weights' headers."""
     spec = files_spec(place)
-    stated = spec.access_stated and spec.access is Access.MMAP
+    stated = spec.access if spec.access_stated else Access.READ
     if not files.alone and not _mostly_weights(place, files):
         return Layout(None, stated)
     warnings: list[str] = []
@@ -130,10 +146,10 @@ def layout(place: Described, files: FileList) -> Layout:
     for index in range(len(files)):
         size = files.sizes[index]
         known = _is_tensor_file(files.path(index))
-        mapped = stated or (known and not spec.access_stated)
-        ranges = _ranges(files, index, warnings) if mapped and known else ((0, size),)
+        access = Access.MMAP if known and not spec.access_stated else stated
+        ranges = _ranges(files, index, warnings) if access is Access.MMAP and known else ((0, size),)
         whole = not known and place.data != "weights" and size <= WHOLE_BYTES
-        found.append(BlockFile(index, ranges if size else (), mapped, whole))
+        found.append(BlockFile(index, ranges if size else (), access, whole))
     return Layout(tuple(found), stated, tuple(warnings))
 
 

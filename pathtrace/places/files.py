@@ -9,10 +9,11 @@ What is one operation, and what is handed on:
 * a tree of weights (``data: weights``, or GGUF and safetensors make up most of its bytes) is one such file
   after the other.
 
-GGUF and safetensors are mapped and read in tensor order unless ``access`` is stated. Documents above
-64 MiB are handed on as a mapping of the file, so that memory stays bounded. A file that vanished, got
-shorter or lost its permission is a failed operation; one that grew since it was listed is read to the
-size that it has when opened.
+GGUF and safetensors are mapped and read in tensor order unless ``access`` is stated. With ``direct`` every
+read passes the page cache by; a file system that cannot do that is refused when the place is opened.
+Documents above 64 MiB are handed on as a mapping of the file, so that memory stays bounded. A file that
+vanished, got shorter or lost its permission is a failed operation; one that grew since it was listed is
+read to the size that it has when opened.
 
 Joins what the siblings know: finding (``file_set``), reading, caches, making, writing. Queues, budgets, time
 limits and repeats are the engine's.
@@ -33,22 +34,47 @@ from typing import TypeVar
 
 from pathtrace.errors import PlaceError
 from pathtrace.model.run import Mount
-from pathtrace.model.scenario import Action, Made, Start
+from pathtrace.model.scenario import Access, Action, Made, Start
 from pathtrace.model.scenario import Place as Described
 from pathtrace.model.work import Clock, Done, Item, LayerState, PlaceFacts
-from pathtrace.places.file_caches import files_to_visit, layer_states, visit
+from pathtrace.places.file_caches import direct_states, files_to_visit, layer_states, visit
 from pathtrace.places.file_list import FileList, shown
-from pathtrace.places.file_set import Layout, facts, files_spec, find_files, fingerprint, layout, unusable
+from pathtrace.places.file_set import (
+    Layout,
+    facts,
+    files_spec,
+    find_files,
+    fingerprint,
+    layout,
+    refuse_direct,
+    unusable,
+)
 from pathtrace.places.made_files import made_root, made_sizes, make_file
 from pathtrace.places.mounts import mount_of
 from pathtrace.places.page_cache import Look
-from pathtrace.places.reading import Block, Plan, Reading, map_document, read_burst, read_document
+from pathtrace.places.reading import (
+    Block,
+    Plan,
+    Reading,
+    map_document,
+    read_burst,
+    read_document,
+    read_document_directly,
+)
+from pathtrace.places.sources import Direct, Mapped, Opening, Plain
 from pathtrace.places.threads import in_thread
 from pathtrace.places.work_lists import Blocks, Documents, blocks_in
 from pathtrace.places.writing import Writer
-from pathtrace.units import format_bytes
+from pathtrace.units import format_bytes, format_count
 
 Result = TypeVar("Result")
+
+_DOCUMENTS = {
+    Access.READ: read_document,
+    Access.MMAP: map_document,
+    Access.DIRECT: read_document_directly,
+}
+_OPENINGS: dict[Access, Opening] = {Access.READ: Plain, Access.MMAP: Mapped, Access.DIRECT: Direct}
 
 BURST_NS = 1_000_000
 """How long one thread hop may read small files."""
@@ -69,7 +95,7 @@ class Files:
         self._pool = ThreadPoolExecutor(self._threads + place.workers, f"pathtrace-{place.name}")
         self._root: Path | None = None if self._spec.path is None else Path(self._spec.path).expanduser()
         self._files: FileList | None = None
-        self._layout = Layout(None, False)
+        self._layout = Layout(None, Access.READ)
         self._document = read_document
         self._mount: Mount | None = None
         self._writer: Writer | None = None
@@ -132,7 +158,8 @@ class Files:
             return await self._blocking(lambda stopped: self._output_facts())
         files = self._files = await self._blocking(self._find)
         self._layout = await self._blocking(lambda stopped: layout(self._place, files))
-        self._document = map_document if self._layout.mapped else read_document
+        await self._blocking(lambda stopped: refuse_direct(self._place, files, self._mount))
+        self._document = _DOCUMENTS[self._layout.access]
         return facts(files, self._how(files), self._layout.warnings)
 
     async def begin(self, start: Start, actions: frozenset[Action]) -> tuple[LayerState, ...]:
@@ -143,10 +170,15 @@ class Files:
         if Action.READ not in actions:
             return ()
         files = self._listed()
+        direct = self._spec.access is Access.DIRECT
+        if direct and start is not Start.COLD:
+            return direct_states(self._place.name, self._mount)
         indexes = files_to_visit(files, start, self._seed)
         shares = [indexes[n :: self._threads] for n in range(self._threads)]
         visits = (self._blocking(partial(visit, files, s, start)) for s in shares)
         seen = reduce(Look.plus, await asyncio.gather(*visits), Look())
+        if direct:
+            return direct_states(self._place.name, self._mount)
         return layer_states(self._place.name, seen, self._mount)
 
     async def supply(self, action: Action) -> Sequence[Item]:
@@ -158,7 +190,7 @@ class Files:
             name = files.name(file.index).decode("utf-8", "backslashreplace")
             path = os.fsdecode(files.path(file.index))
             blocks = blocks_in(file.ranges, self._spec.block_bytes)
-            plan = Plan(name, path, files.sizes[file.index], blocks, file.mapped, file.whole)
+            plan = Plan(name, path, files.sizes[file.index], blocks, _OPENINGS[file.access], file.whole)
             work.append((Reading(plan, self._clock), file.ranges))
         self._readings += [reading for reading, _ in work]
         return Blocks(work, self._spec.block_bytes)
@@ -276,7 +308,7 @@ class Files:
 def _facts_of(made: Made) -> PlaceFacts:
     what = "weights of random numbers" if made.kind == "weights" else "documents of made-up words"
     return PlaceFacts(
-        summary=f"makes {made.files:,} files, {format_bytes(made.bytes)}: {what} (a stand-in)",
+        summary=f"makes {format_count(made.files, 'file')}, {format_bytes(made.bytes)}: {what} (a stand-in)",
         files=made.files,
         bytes=made.bytes,
         read_bytes=made.bytes,

@@ -1,9 +1,8 @@
 """Reads files, one operation at a time, in the calling thread, and times open, first byte and close.
 
 Two ways to count. A *document* is one operation: open, read, close. A *block* is one operation of a
-file that several threads read together: the first opens it, the last closes it. Each way comes by
-``read`` calls or by a memory mapping that is copied from (page faults, as a loader would have them).
-Which of these a place uses, and when, is the place's affair.
+file that several threads read together: the first opens it, the last closes it. How the bytes come
+(``sources``), and which way a place takes when, is left to others.
 
 An operation reads up to the size that the file had when it was opened. Bytes are those that the
 kernel returned. A file that got shorter gives what was left of it, and a fault.
@@ -12,97 +11,20 @@ kernel returned. A file that got shorter gives what was left of it, and a fault.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import mmap
 import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
-
-import numpy as np
+from typing import NamedTuple
 
 from pathtrace.model.work import Clock, Done, Item
-from pathtrace.places.buffers import Buffers
 from pathtrace.places.file_list import shown
+from pathtrace.places.sources import FLAGS, Direct, Mapped, Opening, Plain, Source
 
 _SMALL_BYTES = 64 << 10
 WHOLE_BYTES = 64 << 20
 """Up to this size a document is handed on in memory; a longer one as a mapping of its file."""
-
-_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-# O_NONBLOCK: a file that has been replaced by a pipe must not hold a thread for ever.
-
-
-class Source(Protocol):
-    """An open file. It closes itself when its last user lets go of it."""
-
-    size: int
-
-    def block(self, offset: int, length: int) -> memoryview:
-        """Up to ``length`` bytes at ``offset``; fewer if the file has got shorter. OSError."""
-        ...
-
-
-class Plain:
-    """Read by read calls."""
-
-    def __init__(self, path: str) -> None:
-        self._fd = os.open(path, _FLAGS)
-        self.size = os.fstat(self._fd).st_size
-
-    def block(self, offset: int, length: int) -> memoryview:
-        data = _BUFFERS.lend(length)
-        got = 0
-        while got < length:
-            count = _read_into(self._fd, data[got:], offset + got)
-            if not count:
-                break
-            got += count
-        return data[:got]
-
-    def __del__(self) -> None:
-        if hasattr(self, "_fd"):
-            os.close(self._fd)
-
-
-class Mapped:
-    """Copied from a mapping. A file cut off at the very moment of the copy would end the process."""
-
-    def __init__(self, path: str) -> None:
-        self._fd = os.open(path, _FLAGS)
-        self.size = os.fstat(self._fd).st_size
-        if self.size:
-            self._map = mmap.mmap(self._fd, self.size, access=mmap.ACCESS_READ)
-            self._view = np.frombuffer(self._map, dtype=np.uint8)
-            self._address = self._view.ctypes.data
-
-    def block(self, offset: int, length: int) -> memoryview:
-        there = min(self.size, os.fstat(self._fd).st_size)  # touching what is gone would be fatal
-        length = max(0, min(length, there - offset))
-        copy = _BUFFERS.lend(length)
-        if length:
-            # memmove through ctypes lets other threads run while the kernel reads in the pages.
-            ctypes.memmove(ctypes.byref(ctypes.c_char.from_buffer(copy)), self._address + offset, length)
-        return copy
-
-    def __del__(self) -> None:
-        if hasattr(self, "_fd"):
-            os.close(self._fd)
-
-
-def _read_into(fd: int, data: memoryview, offset: int) -> int:
-    if hasattr(os, "preadv"):
-        return os.preadv(fd, [data], offset)
-    with _seeking:  # Windows: the position belongs to the open file, not to the thread
-        os.lseek(fd, offset, os.SEEK_SET)
-        got = os.read(fd, len(data))
-        data[: len(got)] = got
-        return len(got)
-
-
-_seeking = threading.Lock()
-_BUFFERS = Buffers()
 
 
 def read_document(item: Item, block_bytes: int, clock: Clock) -> Done:
@@ -117,6 +39,11 @@ def map_document(item: Item, block_bytes: int, clock: Clock) -> Done:
     return _read_blockwise(item, Mapped, block_bytes, clock)
 
 
+def read_document_directly(item: Item, block_bytes: int, clock: Clock) -> Done:
+    """One document past the page cache."""
+    return _read_blockwise(item, Direct, block_bytes, clock)
+
+
 def _read_small(item: Item, block_bytes: int, clock: Clock) -> Done:
     """What ``_read_blockwise`` does, with as little around the system calls as there can be."""
     name, listed, path = item[:3]
@@ -125,7 +52,8 @@ def _read_small(item: Item, block_bytes: int, clock: Clock) -> Done:
     fd = -1
     whole = b""
     try:
-        fd = os.open(path, _FLAGS)  # type: ignore[arg-type]  # items of ours have a path
+        fd = os.open(path, FLAGS)  # type: ignore[arg-type]  # items of ours have a path
+        asking = clock()
         size = os.fstat(fd).st_size
         opened = clock()
         whole = os.read(fd, min(size, block_bytes))
@@ -140,12 +68,13 @@ def _read_small(item: Item, block_bytes: int, clock: Clock) -> Done:
     got = len(whole)
     cpu = time.thread_time_ns() - cpu
     times = opened - start, first - start, end - closing, cpu
+    stat = opened - asking
     if got < size or size < listed:
-        return Done(start, end - start, got, (), *times, fault=_shrank(item, got))
-    return Done(start, end - start, got, (Item(name, got, path, 0, whole),), *times)
+        return Done(start, end - start, got, (), *times, fault=_shrank(item, got), stat_ns=stat)
+    return Done(start, end - start, got, (Item(name, got, path, 0, whole),), *times, stat_ns=stat)
 
 
-def _read_blockwise(item: Item, kind: type[Plain] | type[Mapped], block_bytes: int, clock: Clock) -> Done:
+def _read_blockwise(item: Item, kind: Opening, block_bytes: int, clock: Clock) -> Done:
     assert item.path is not None
     cpu = time.thread_time_ns()
     start = clock()
@@ -153,6 +82,8 @@ def _read_blockwise(item: Item, kind: type[Plain] | type[Mapped], block_bytes: i
     parts: list[memoryview] = []
     try:
         source = kind(item.path)
+        asking = clock()
+        source.look()
         size = source.size
         opened = clock()
         while got < size and (data := source.block(got, min(block_bytes, size - got))):
@@ -166,10 +97,11 @@ def _read_blockwise(item: Item, kind: type[Plain] | type[Mapped], block_bytes: i
     except (OSError, ValueError) as error:
         return _failed(item, start, clock(), got, -1, error)
     times = opened - start, first, end - closing, time.thread_time_ns() - cpu
+    stat = opened - asking
     if got < size or size < item.size_bytes:
-        return Done(start, end - start, got, (), *times, fault=_shrank(item, got))
+        return Done(start, end - start, got, (), *times, fault=_shrank(item, got), stat_ns=stat)
     whole = _joined(parts) if size <= WHOLE_BYTES else _mapping(item.path, got)
-    return Done(start, end - start, got, (Item(item.name, got, item.path, 0, whole),), *times)
+    return Done(start, end - start, got, (Item(item.name, got, item.path, 0, whole),), *times, stat_ns=stat)
 
 
 def _joined(parts: Sequence[memoryview]) -> bytes | memoryview:
@@ -189,7 +121,7 @@ class Plan(NamedTuple):
     path: str
     size: int
     blocks: int
-    mapped: bool
+    opening: Opening
     whole: bool
     """True: the block that completes the file hands on all of it; False: each block hands on itself."""
 
@@ -238,7 +170,9 @@ class Reading:
     def _open(self) -> Source:
         with self._lock:
             if self._source is None:
-                self._source = Mapped(self.plan.path) if self.plan.mapped else Plain(self.plan.path)
+                source = self.plan.opening(self.plan.path)
+                source.look()
+                self._source = source
             return self._source
 
     def _passed(self, block: Item, data: memoryview) -> bool:
@@ -279,7 +213,7 @@ def read_burst(items: Sequence[Item], one: Callable[[Item], Done], clock: Clock,
 def _mapping(path: str, size: int) -> memoryview | bytes | None:
     """The file's bytes without holding them; None if it is gone again (a command may still say so)."""
     try:
-        fd = os.open(path, _FLAGS)
+        fd = os.open(path, FLAGS)
     except OSError:
         return None
     try:

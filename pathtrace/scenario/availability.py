@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pathtrace.model.scenario import Access
 from pathtrace.scenario import document as doc
 from pathtrace.scenario.faults import Fault
 from pathtrace.scenario.tree import Path, Tree
@@ -20,24 +19,12 @@ def unavailable(document: doc.Document, tree: Tree) -> Iterator[Fault]:
 def _asked_for(document: doc.Document) -> Iterator[tuple[Path, str, str]]:
     for name, place in document.places.items():
         yield from _of_place(("places", name), place)
-    if document.workload.rate is not None:
-        yield ("workload", "rate"), "workload.rate", "available: users"
-    if len(document.workload.users) > 1:
-        yield ("workload", "users"), "more than one level of users", "available: one number of users"
-    if document.idle_gaps:
-        yield ("idle_gaps",), "idle_gaps", "remove the key"
-    if document.together:
-        yield ("together",), "together", "remove the key: flows run one after the other"
-    if document.checks:
-        yield ("checks",), "checks", "remove the key: quality stays unchecked"
 
 
 def _of_place(path: Path, place: doc.PlaceOf) -> Iterator[tuple[Path, str, str]]:
     match place:
         case doc.Files(url=str() as url):
             yield (*path, "url"), f"files by {_scheme(url)}", "available: path (mount the share), make"
-        case doc.Files(access=Access.DIRECT):
-            yield (*path, "access"), "access: direct", "available: read, mmap"
         case doc.Process(url=str()):
             yield (*path, "url"), "a process behind a url", "available: run, command"
         case doc.Inference(api=Api.OLLAMA):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -14,10 +15,11 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from pathtrace.errors import PlaceError, UsageError
+from pathtrace.errors import PlaceError
 from pathtrace.model.scenario import Access, Action, Made, Place, Start
 from pathtrace.model.work import Done, Item, PlaceFacts
 from pathtrace.places.files import Files
+from pathtrace.places.page_cache import look
 from tests.places.contract import draw_all
 from tests.places.files_described import described
 
@@ -126,7 +128,7 @@ def test_a_file_that_vanishes_costs_only_itself(tmp_path: Path) -> None:
     assert [done.fault for done in dones] == [None, "b: No such file or directory", None]
 
 
-@pytest.mark.parametrize("access", [Access.READ, Access.MMAP])
+@pytest.mark.parametrize("access", [Access.READ, Access.MMAP, Access.DIRECT])
 def test_a_file_that_got_shorter_gives_what_is_left_and_a_fault(tmp_path: Path, access: Access) -> None:
     root = tree(tmp_path / "t", {"a": bytes(100_000), "b": b"22"})
     place = described(root, access=access, block_bytes=4096)
@@ -136,7 +138,7 @@ def test_a_file_that_got_shorter_gives_what_is_left_and_a_fault(tmp_path: Path, 
     assert dones[0].items == ()
 
 
-@pytest.mark.parametrize("access", [Access.READ, Access.MMAP])
+@pytest.mark.parametrize("access", [Access.READ, Access.MMAP, Access.DIRECT])
 def test_blocks_beyond_a_new_end_are_faults_not_crashes(tmp_path: Path, access: Access) -> None:
     path = tmp_path / "weights.bin"
     path.write_bytes(bytes(40_960))
@@ -219,9 +221,46 @@ def test_globs_that_leave_nothing_say_so(tmp_path: Path) -> None:
     assert "**/*.txt" in caught.value.hint
 
 
-def test_direct_access_is_not_in_this_version(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="not available in this version"):
-        files(described(tmp_path, access=Access.DIRECT))
+def test_direct_reads_give_every_byte_and_leave_the_cache_as_it_was(tmp_path: Path) -> None:
+    contents = {name: os.urandom(size) for name, size in {"a": 1, "b": 70_000, "c": 8192}.items()}
+    root = tree(tmp_path / "t", contents)
+    path = tmp_path / "one.bin"
+    path.write_bytes(os.urandom(3_000_001))
+    blocks = described(path, access=Access.DIRECT, block_bytes=100_000, depth=4, data="weights")
+
+    async def resident(place: Files) -> int:
+        await place.open(tmp_path)
+        (state, *_) = await place.begin(Start.COLD, READ)
+        assert (state.state, state.evidence) == (
+            "cold",
+            "direct reads go past this host's page cache and do not fill it",
+        )
+        assert place.concurrency(Action.READ) == 4
+        dones = await draw_all(place, await place.supply(Action.READ))
+        await place.close()
+        assert sum(done.bytes for done in dones) == 3_000_001
+        return look(os.fsencode(path), 3_000_001).resident
+
+    assert asyncio.run(resident(files(blocks))) == 0
+    _, dones = read(described(root, access=Access.DIRECT), tmp_path)
+    assert handed(dones) == contents
+    assert all(done.stat_ns >= 0 for done in dones)
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no tmpfs here")
+def test_direct_reads_of_files_in_memory_are_refused_when_the_place_is_opened(tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        root = tree(Path(folder) / "t", {"a": b"1"})
+
+        async def life() -> None:
+            place = files(described(root, access=Access.DIRECT))
+            try:
+                await place.open(tmp_path)
+            finally:
+                await place.close()
+
+        with pytest.raises(PlaceError, match="tmpfs keeps its files in memory"):
+            asyncio.run(life())
 
 
 @pytest.mark.parametrize("start", [Start.COLD, Start.WARM])

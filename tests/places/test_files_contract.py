@@ -63,6 +63,20 @@ class TestAMappedTree(PlaceContract):
         )
 
 
+class TestATreeReadDirectly(PlaceContract):
+    @pytest.fixture
+    def case(self, tmp_path: Path) -> Case:
+        root = tmp_path / "tree"
+        total = write_tree(root)
+        return Case(
+            make=lambda: files(described(root, access=Access.DIRECT, block_bytes=10_000)),
+            action=Action.READ,
+            bytes=total,
+            broken=lambda: files(described(tmp_path / "not there", access=Access.DIRECT)),
+            failing=Item("gone.txt", 5, str(root / "gone.txt")),
+        )
+
+
 class TestOneDocument(PlaceContract):
     @pytest.fixture
     def case(self, tmp_path: Path) -> Case:

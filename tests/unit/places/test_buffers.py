@@ -1,6 +1,9 @@
 from __future__ import annotations
 
-from pathtrace.places.buffers import Buffers
+import ctypes
+import mmap
+
+from pathtrace.places.buffers import Buffers, on_a_page
 
 
 def test_a_buffer_is_lent_again_only_when_its_last_view_is_gone() -> None:
@@ -27,3 +30,9 @@ def test_memory_comes_back() -> None:
 
 def test_a_loan_has_the_length_asked_for() -> None:
     assert [len(Buffers().lend(length)) for length in (0, 1, 65_536, 65_537)] == [0, 1, 65_536, 65_537]
+
+
+def test_pages_are_lent_where_pages_are_asked_for() -> None:
+    loans = [Buffers(on_a_page).lend(length) for length in (1, 70_000)]
+    addresses = [ctypes.addressof(ctypes.c_char.from_buffer(loan)) for loan in loans]
+    assert [address % mmap.PAGESIZE for address in addresses] == [0, 0]

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from pathtrace.errors import PlaceError, UsageError
+from pathtrace.model.run import Mount
 from pathtrace.model.scenario import Access, FilesSpec, Place
-from pathtrace.places.file_set import Layout, facts, find_files, layout
+from pathtrace.places.file_set import Layout, facts, find_files, layout, refuse_direct
 from tests.places.files_described import described
 
 
@@ -19,10 +20,10 @@ def found(place: Place, root: Path) -> Layout:
     return layout(place, find_files(place, root, 1, lambda: False))
 
 
-def shape(place: Place, root: Path) -> list[tuple[bool, bool]] | None:
-    """(mapped, whole) of each file in blocks; None for one operation a file."""
+def shape(place: Place, root: Path) -> list[tuple[Access, bool]] | None:
+    """(access, whole) of each file in blocks; None for one operation a file."""
     blocks = found(place, root).blocks
-    return None if blocks is None else [(block.mapped, block.whole) for block in blocks]
+    return None if blocks is None else [(block.access, block.whole) for block in blocks]
 
 
 def test_one_file_is_a_document_or_weights_by_its_name_its_first_bytes_or_what_is_said_of_it(
@@ -35,21 +36,22 @@ def test_one_file_is_a_document_or_weights_by_its_name_its_first_bytes_or_what_i
         "c.bin": b"x",
     }.items():
         (tmp_path / name).write_bytes(content)
-    assert shape(described(), tmp_path / "a.pdf") == [(False, True)]
-    assert shape(described(access=Access.MMAP), tmp_path / "a.pdf") == [(True, True)]
-    assert shape(described(), tmp_path / "b.safetensors") == [(True, False)]
-    assert shape(described(access=Access.READ), tmp_path / "b.safetensors") == [(False, False)]
-    assert shape(described(), tmp_path / "sha256-1") == [(True, False)]
-    assert shape(described(data="weights"), tmp_path / "c.bin") == [(False, False)]
+    assert shape(described(), tmp_path / "a.pdf") == [(Access.READ, True)]
+    assert shape(described(access=Access.MMAP), tmp_path / "a.pdf") == [(Access.MMAP, True)]
+    assert shape(described(), tmp_path / "b.safetensors") == [(Access.MMAP, False)]
+    assert shape(described(access=Access.READ), tmp_path / "b.safetensors") == [(Access.READ, False)]
+    assert shape(described(access=Access.DIRECT), tmp_path / "b.safetensors") == [(Access.DIRECT, False)]
+    assert shape(described(), tmp_path / "sha256-1") == [(Access.MMAP, False)]
+    assert shape(described(data="weights"), tmp_path / "c.bin") == [(Access.READ, False)]
 
 
 def test_a_long_file_of_no_known_kind_is_handed_on_block_by_block(tmp_path: Path) -> None:
     path = tmp_path / "model.bin"
     path.touch()
     os.truncate(path, (64 << 20) + 1)
-    assert shape(described(), path) == [(False, False)]
+    assert shape(described(), path) == [(Access.READ, False)]
     os.truncate(path, 64 << 20)
-    assert shape(described(), path) == [(False, True)]
+    assert shape(described(), path) == [(Access.READ, True)]
 
 
 def test_a_tree_is_documents_unless_weights_make_up_most_of_it(tmp_path: Path) -> None:
@@ -58,8 +60,25 @@ def test_a_tree_is_documents_unless_weights_make_up_most_of_it(tmp_path: Path) -
     assert shape(described(), tmp_path) is None
     assert shape(described(data="weights"), tmp_path) is not None
     (tmp_path / "model.gguf").write_bytes(b"x" * 110)
-    assert shape(described(), tmp_path) == [(True, False), (False, True)]
+    assert shape(described(), tmp_path) == [(Access.MMAP, False), (Access.READ, True)]
     assert shape(described(data="original"), tmp_path) is None
+
+
+@pytest.mark.parametrize("fstype", ["tmpfs", "ramfs"])
+def test_direct_reads_of_files_in_memory_are_refused_with_what_to_do(tmp_path: Path, fstype: str) -> None:
+    (tmp_path / "a").write_bytes(b"x")
+    place = described(access=Access.DIRECT)
+    listed = find_files(place, tmp_path, 1, lambda: False)
+    with pytest.raises(PlaceError) as caught:
+        refuse_direct(place, listed, Mount("/", fstype, fstype, None, False))
+    assert str(caught.value) == (
+        f"archive: `access: direct` does not work for {tmp_path}/a: {fstype} keeps its files in memory: "
+        "there is nothing to read past it"
+    )
+    assert caught.value.hint == (
+        "use `access: read`; with `start: cold` each repeat begins with an emptied cache"
+    )
+    refuse_direct(described(), listed, Mount("/", fstype, fstype, None, False))
 
 
 def test_holes_are_counted_and_told(tmp_path: Path) -> None:

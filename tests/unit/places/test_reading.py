@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 
 from pathtrace.model.work import Clock, Done, Item
 from pathtrace.places import reading
-from pathtrace.places.reading import Plan, Reading, map_document, read_burst, read_document
+from pathtrace.places.reading import (
+    Plan,
+    Reading,
+    map_document,
+    read_burst,
+    read_document,
+    read_document_directly,
+)
+from pathtrace.places.sources import Direct, Mapped, Opening, Plain
 
 REUSED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
@@ -34,7 +42,7 @@ def data(done: Done) -> bytes:
 
 @REUSED
 @given(size=st.one_of(st.integers(0, 300), st.integers(65_000, 200_000)), block=st.integers(50, 100_000))
-@pytest.mark.parametrize("read", [read_document, map_document])
+@pytest.mark.parametrize("read", [read_document, map_document, read_document_directly])
 def test_bytes_in_are_bytes_out(
     tmp_path: Path, size: int, block: int, read: Callable[[Item, int, Clock], Done]
 ) -> None:
@@ -45,17 +53,13 @@ def test_bytes_in_are_bytes_out(
     assert (done.bytes, done.fault, data(done)) == (size, None, content)
 
 
-def test_open_first_byte_and_close_are_timed_apart(tmp_path: Path) -> None:
+def test_open_stat_first_byte_and_close_are_timed_apart(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"x" * 10)
     done = read_document(item(path), 4096, ticking())
-    # The clock's looks: start 0, opened 1, first byte 2, closing 3, end 4.
-    assert (done.start_ns, done.setup_ns, done.first_byte_ns, done.finish_ns, done.elapsed_ns) == (
-        0,
-        1,
-        2,
-        1,
-        4,
+    # The clock's looks: start 0, asking 1, opened 2, first byte 3, closing 4, end 5.
+    assert done._replace(items=(), cpu_ns=0) == Done(
+        0, 5, 10, (), setup_ns=2, first_byte_ns=3, finish_ns=1, cpu_ns=0, stat_ns=1
     )
     assert done.cpu_ns >= 0
 
@@ -67,7 +71,7 @@ def test_a_document_too_long_to_keep_is_handed_on_as_a_mapping(
     content = os.urandom(100_000)
     path = tmp_path / "long"
     path.write_bytes(content)
-    for read in (read_document, map_document):
+    for read in (read_document, map_document, read_document_directly):
         assert data(read(item(path), 30_000, ticking())) == content
 
 
@@ -79,19 +83,19 @@ def test_a_pipe_in_a_files_place_does_not_hold_the_thread(tmp_path: Path) -> Non
     assert done.fault is not None
 
 
-def plan(path: Path, blocks: int, *, mapped: bool = False, whole: bool = False) -> Plan:
-    return Plan(path.name, str(path), path.stat().st_size, blocks, mapped, whole)
+def plan(path: Path, blocks: int, *, opening: Opening = Plain, whole: bool = False) -> Plan:
+    return Plan(path.name, str(path), path.stat().st_size, blocks, opening, whole)
 
 
 def block(path: Path, offset: int, size: int = 1000) -> Item:
     return Item(path.name, size, str(path), offset)
 
 
-@pytest.mark.parametrize("mapped", [False, True])
-def test_the_first_block_opens_and_the_last_one_closes(tmp_path: Path, mapped: bool) -> None:
+@pytest.mark.parametrize("opening", [Plain, Mapped, Direct])
+def test_the_first_block_opens_and_the_last_one_closes(tmp_path: Path, opening: Opening) -> None:
     path = tmp_path / "weights"
     path.write_bytes(os.urandom(3000))
-    one = Reading(plan(path, 3, mapped=mapped), ticking())
+    one = Reading(plan(path, 3, opening=opening), ticking())
     before = len(os.listdir("/proc/self/fd"))
     dones = [one.read(block(path, offset)) for offset in (0, 1000, 2000)]
     assert len(os.listdir("/proc/self/fd")) == before
