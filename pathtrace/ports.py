@@ -181,3 +181,12 @@ class ReadsItself(Protocol):
     def reads_itself(self) -> bool:
         """True if it is given paths and does the reading itself."""
         ...
+
+
+@runtime_checkable
+class Commits(Protocol):
+    """A database whose commits can be measured alone, though nobody else may write to its folder."""
+
+    async def commit_alone(self) -> int:
+        """Nanoseconds that a commit of one row takes. OperationError if it cannot be done."""
+        ...
