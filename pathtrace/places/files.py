@@ -93,7 +93,8 @@ class Files:
         self._seed = seed
         self._threads = place.workers * self._spec.depth
         self._pool = ThreadPoolExecutor(self._threads + place.workers, f"pathtrace-{place.name}")
-        self._root: Path | None = None if self._spec.path is None else Path(self._spec.path).expanduser()
+        path = self._spec.path
+        self._root: Path | None = None if path is None else Path(os.path.expanduser(path))
         self._files: FileList | None = None
         self._layout = Layout(None, Access.READ)
         self._document = read_document

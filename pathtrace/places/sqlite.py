@@ -340,7 +340,7 @@ def _refuse_without_full_text() -> None:
 def _file_of(url: str) -> Path | None:
     """The file that a URL names; None for one in the run's scratch folder."""
     path = url.removeprefix(_SCHEME).removeprefix("/")
-    return None if path in ("", ":scratch:") else Path(path).expanduser()
+    return None if path in ("", ":scratch:") else Path(os.path.expanduser(path))
 
 
 def _interrupt_all(running: list[sqlite3.Connection]) -> None:

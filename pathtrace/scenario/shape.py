@@ -162,7 +162,8 @@ def _wrong_kind(tree: Tree, path: Path, found: Any) -> Fault:
     )
     value = tree.at(path)
     there = "a list" if isinstance(value, list) else "a mapping" if isinstance(value, dict) else shown(value)
-    hint = f"as in: {path[-1]}: [a, b]" if wanted == "a list" else "write its keys below it, indented"
+    lists = f"as in: {path[-1]}: [a, b]" if isinstance(path[-1], str) else "write one as [a, b]"
+    hint = lists if wanted == "a list" else "write its keys below it, indented"
     return tree.fault(path, f"{_dotted(path)}: {there} stands here where {wanted} is wanted", hint)
 
 

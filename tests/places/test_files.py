@@ -396,3 +396,8 @@ def test_a_cancelled_warming_ends_soon(tmp_path: Path) -> None:
     asyncio.run(life())
     assert time.monotonic() - started < 5
     assert threading.active_count() <= before + 4
+
+
+def test_the_home_of_somebody_unknown_is_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(PlaceError, match="nosuchperson"):
+        read(described(Path("~nosuchperson/documents")), tmp_path)

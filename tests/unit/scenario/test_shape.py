@@ -28,3 +28,7 @@ def test_another_format_version_is_the_only_thing_told() -> None:
     assert [message for message, _ in faults] == [
         "lab.yaml:1:12: this version reads scenarios that start with pathtrace: 1, not 2"
     ]
+
+
+def test_a_hint_for_a_list_within_a_list_shows_one() -> None:
+    assert faults_of(text_of("together: [index]\n"))[0][1] == "write one as [a, b]"
