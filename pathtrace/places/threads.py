@@ -29,8 +29,15 @@ async def in_thread(
         return await asyncio.shield(future)
     except asyncio.CancelledError:
         if not submitted.cancel():  # the asyncio future's own `cancel` would not say that it runs
+            future.add_done_callback(_nobody_asks)
             await _stop(future, stops)
         raise
+
+
+def _nobody_asks(future: asyncio.Future[Result]) -> None:
+    """Take the fault of work that was stopped, which asyncio would else print for want of a reader."""
+    if not future.cancelled():
+        future.exception()
 
 
 async def _stop(future: asyncio.Future[Result], stops: Sequence[Callable[[], None]]) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -64,3 +65,28 @@ def test_work_that_has_not_begun_is_never_begun() -> None:
     with ThreadPoolExecutor(1) as pool:
         asyncio.run(run(pool))
     assert done == []
+
+
+def test_the_fault_of_work_that_was_stopped_is_not_printed() -> None:
+    printed: list[object] = []
+
+    async def run(pool: ThreadPoolExecutor) -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: printed.append(context))
+        running, ended = threading.Event(), threading.Event()
+
+        def work() -> None:
+            running.set()
+            ended.wait(10)
+            raise ValueError("stopped")
+
+        task = asyncio.create_task(in_thread(pool, work, (ended.set,)))
+        await asyncio.to_thread(running.wait, 10)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        del task
+        gc.collect()
+
+    with ThreadPoolExecutor(1) as pool:
+        asyncio.run(run(pool))
+    assert printed == []
