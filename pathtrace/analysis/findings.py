@@ -205,8 +205,13 @@ def _errors(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
             continue
         asks = study.flow.frequency.kind is FrequencyKind.PER_REQUEST
         what = "requests" if asks else "operations"
+        rest = (
+            "its figures are of the others"
+            if figures.errors < figures.operations
+            else "no figure of it holds"
+        )
         text = (
             f"{figures.errors} of {figures.operations} {what} failed in {figures.stage.action} at "
-            f"{figures.stage.place}: its figures are of the others"
+            f"{figures.stage.place}: {rest}"
         )
         yield Finding("errors", text, evidence.run.faults[:3] or ("no text was recorded",))

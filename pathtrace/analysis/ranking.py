@@ -13,6 +13,9 @@ from pathtrace.analysis.study import Daily, FlowStudy
 from pathtrace.model.report import RankingEntry, Segment
 from pathtrace.units import format_duration
 
+TRIVIAL_S = 1.0
+"""Seconds a day below which no change is worth its advice."""
+
 
 @dataclass(frozen=True, slots=True)
 class Counted:
@@ -88,6 +91,8 @@ def _advice(counted: Counted, part: Segment, bound_s: float, evidence: Evidence)
     if counted.within_acceptable_wait:
         wait = evidence.run.scenario.workload.acceptable_wait_s or 0.0
         return Advice(f"nothing needs buying: answers come within {format_duration(wait)}", True)
+    if part.seconds * counted.daily.executions < TRIVIAL_S:
+        return Advice("nothing to gain: less than a second a day", True)
     return advice(part.resource, bound_s, counted.study, _judged(counted.study, part), evidence)
 
 

@@ -11,6 +11,7 @@ from tests.unit.analysis.builders import GIB, MB, MS, Desk, host, reached, run_o
 from tests.unit.analysis.planted import DOCUMENT, DOCUMENTS, INDEX, disk, index_run
 
 READ = (10 * MS, 1 * MS, 1 * MS)
+SLOW = (1 * MS, 50 * MS, 1 * MS)
 
 
 def codes(run: Run) -> list[str]:
@@ -94,3 +95,13 @@ def test_failed_operations_are_counted_with_what_they_said() -> None:
     finding = analyse(replace(run, faults=("the command crashed",))).findings[0]
     assert (finding.code, finding.evidence) == ("errors", ("the command crashed",))
     assert " of 40 operations failed in process at indexer" in finding.text
+
+
+def test_a_command_that_always_fails_leaves_no_figure_and_is_to_be_mended() -> None:
+    report = analyse(index_run(SLOW, lambda sample: {"outcome": 1} if sample.stage == 1 else {}))
+    assert (
+        report.findings[0].text == "40 of 40 operations failed in process at indexer: no figure of it holds"
+    )
+    limit = report.hops[1].limited_by
+    assert (limit.resource, limit.evidence) == ("unknown", ("every operation failed",))
+    assert limit.next_measurement == "mend the command, then run again"

@@ -107,3 +107,8 @@ def test_an_entry_rests_on_a_stand_in_if_an_end_of_its_hop_is_one() -> None:
     stand_ins = {entry.hop: entry.stand_in for entry in analyse(index_run(text=text)).ranking}
     assert stand_ins["archive->indexer"] is True
     assert stand_ins["indexer->library"] is False
+
+
+def test_what_takes_less_than_a_second_a_day_is_not_worth_advice() -> None:
+    report = analyse(index_run((10 * MS, 1 * MS, 1 * MS)))
+    assert {entry.advice for entry in report.ranking} == {"nothing to gain: less than a second a day"}
