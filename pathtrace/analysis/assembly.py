@@ -13,6 +13,7 @@ from pathtrace.analysis.executions import executions
 from pathtrace.analysis.findings import findings
 from pathtrace.analysis.frequency import DRIVEN, Ending, Observed, endings, observe
 from pathtrace.analysis.hops import hop_reports, unmeasured_hops
+from pathtrace.analysis.loads import load_findings
 from pathtrace.analysis.ranking import Counted, ranking
 from pathtrace.analysis.requests import requests_report
 from pathtrace.analysis.resources import capacity_reports, dataset_reports, resource_reports
@@ -78,7 +79,10 @@ def assemble(run: Run) -> Report:
     hops = _hops(run, studies, observed, doubts)
     ranked = ranking(tuple(counted.values()), evidence)
     everything = tuple(each for seen in observed.values() for each in seen)
-    found = findings(evidence, tuple(studies.values()), everything)
+    found = (
+        *load_findings(evidence, tuple(studies.values()), requests),
+        *findings(evidence, tuple(studies.values()), everything),
+    )
     return Report(
         verdict=verdict(evidence, ranked, hops, flows, found),
         dataset=dataset_reports(run),

@@ -133,6 +133,19 @@ class Evidence:
         """Seconds in which threads of the process behind a place's URL wanted a core and had none."""
         return self._growth("process", place, "run_delay_s", span)
 
+    def server_read(self, place: str, span: Span) -> float | None:
+        """Bytes that the process behind a place's URL read in a span, by the largest of its counters."""
+        counted = (
+            self._growth("process", place, "read_bytes", span),
+            self._growth("process", place, "rchar_bytes", span),
+            self._fault_bytes(place, span),
+        )
+        return max((value for value in counted if value is not None), default=None)
+
+    def _fault_bytes(self, place: str, span: Span) -> float | None:
+        faults = self._growth("process", place, "major_faults", span)
+        return None if faults is None else faults * PAGE_BYTES
+
     def own_cores(self, span: Span) -> float | None:
         """Cores that pathtrace's own process used, threads included; child processes are not."""
         return self._rate("self", "process", "cpu_s", span)

@@ -14,7 +14,7 @@ from pathtrace import registry
 from pathtrace.app.probing import measure_ceilings
 from pathtrace.app.scratch import scratch_folder
 from pathtrace.model.report import Caveat
-from pathtrace.model.run import Activity, Ceiling, Environment, OwnCost, Reached, Run
+from pathtrace.model.run import Activity, Ceiling, CheckResult, Environment, OwnCost, Reached, Run
 from pathtrace.model.sample import ReadingTable
 from pathtrace.model.scenario import Scenario
 from pathtrace.observers.activity import ActivityWatch
@@ -22,13 +22,16 @@ from pathtrace.observers.environment import describe
 from pathtrace.ports import Place, Progress
 from pathtrace.redaction import Scrubber
 from pathtrace.replay.budget import Budget
+from pathtrace.replay.executing import Executor
 from pathtrace.replay.metering import Meter
 from pathtrace.replay.opening import close_places, open_places
+from pathtrace.replay.quality import ask_checks
 from pathtrace.replay.repeats import Replay
 from pathtrace.replay.stop import StopRequest
 from pathtrace.replay.stream import Recording
 from pathtrace.store import facts, runs
 from pathtrace.store.recorder import Recorder
+from pathtrace.units import seconds
 
 clock = time.perf_counter_ns
 
@@ -52,6 +55,7 @@ class Measurement:
         self._reached: dict[str, Reached] = {}
         self._ceilings: tuple[Ceiling, ...] = ()
         self._activity: tuple[Activity, ...] = ()
+        self._checks: tuple[CheckResult, ...] = ()
         self.folder = runs.create(store, scenario.text, self._scrub, self._started_at)
 
     async def measure(self) -> Path:
@@ -79,8 +83,9 @@ class Measurement:
             servers = {name: each.server_pid for name, each in self._reached.items() if each.server_pid}
             observers = registry.build_observers(servers)
             self._meter = Meter(observers, self._recorder, clock, self._origin_ns)
+            self._executor = Executor(self._scenario, self._places, recording, self._meter, budget)
             self._replay = Replay(
-                self._scenario, self._places, self._reached, recording, self._meter, budget, self._stop
+                self._scenario, self._places, self._reached, self._executor, clock, budget, self._stop
             )
             await self._interruptible(self._observed(budget, servers))
 
@@ -116,6 +121,7 @@ class Measurement:
                 task.cancel()
             await asyncio.wait(attendants)
         if not self._stop.asked:
+            self._checks = await ask_checks(self._scenario, self._executor, [*self._replay.skipped], clock)
             self._ceilings = await measure_ceilings(self._scenario, self._usable(), clock, self._stop)
             await self._fingerprint()
 
@@ -159,7 +165,7 @@ class Measurement:
             label=self._label,
             status=status,
             started_at=self._started_at.isoformat(timespec="seconds"),
-            duration_s=(clock() - self._origin_ns) / 1e9,
+            duration_s=seconds(clock() - self._origin_ns),
             scenario=self._scenario,
             environment=self._environment,
             reached=tuple(self._reached.values()),
@@ -172,6 +178,7 @@ class Measurement:
             faults=(),
             samples=runs.empty_samples(),
             readings=ReadingTable(()),
+            checks=self._checks,
         )
 
     def _cost(self) -> OwnCost:

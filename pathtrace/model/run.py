@@ -112,6 +112,15 @@ class OwnCost:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckResult:
+    """A question with a known answer, asked after the timed part. ``missing``: what was not found."""
+
+    ask: str
+    passed: bool
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     id: str
     label: str | None
@@ -132,3 +141,5 @@ class Run:
     """Texts that ``Sample.detail`` points to; redacted."""
     samples: SampleTable
     readings: ReadingTable
+    checks: tuple[CheckResult, ...] = ()
+    """One for each of the scenario's ``checks`` that could be asked."""

@@ -15,6 +15,7 @@ import psutil
 
 from pathtrace.model.sample import Reading
 from pathtrace.observers import procfs
+from pathtrace.units import seconds
 
 if sys.platform != "win32":
     import resource
@@ -57,6 +58,6 @@ class OwnObserver:
         if len(fields) < 2:
             return []
         return [
-            Reading(at_ns, "self", "loop", "cpu_s", int(fields[0]) / 1e9),
-            Reading(at_ns, "self", "loop", "run_delay_s", int(fields[1]) / 1e9),
+            Reading(at_ns, "self", "loop", "cpu_s", seconds(int(fields[0]))),
+            Reading(at_ns, "self", "loop", "run_delay_s", seconds(int(fields[1]))),
         ]

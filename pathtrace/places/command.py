@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import IO
 
 from pathtrace.model.work import Clock
+from pathtrace.units import nanoseconds
 
 OUTPUT_BYTES = 64 * 1024 * 1024
 """More output than this is taken for a command gone wild."""
@@ -179,7 +180,7 @@ class Command:
                 return False
             self._reaped = True
             process.returncode = os.waitstatus_to_exitcode(status)
-            self._cpu_ns = int((usage.ru_utime + usage.ru_stime) * 1e9)
+            self._cpu_ns = nanoseconds(usage.ru_utime + usage.ru_stime)
             return True
 
 

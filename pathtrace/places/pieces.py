@@ -20,6 +20,21 @@ _WORD = re.compile(r"\w+")
 _LONG_WORD = re.compile(r"[^\W\d_]{4,}")
 
 
+class Passage(NamedTuple):
+    """What a lookup found; ``document`` is None where the user's own query found it."""
+
+    document: str | None
+    text: str
+
+
+def found_item(asked: Item, question: str, found: Sequence[Passage]) -> Item:
+    """A question with the passages found for it, on its way to whoever answers."""
+    documents = tuple(dict.fromkeys(passage.document for passage in found if passage.document is not None))
+    size = sum(len(passage.text.encode()) for passage in found)
+    texts = (question, *(passage.text for passage in found))
+    return Item(name=asked.name, size_bytes=size, texts=texts, documents=documents)
+
+
 class Piece(NamedTuple):
     """One row to be: the document's name, the text, its vector if it has one."""
 

@@ -22,7 +22,7 @@ from pathtrace.model.scenario import Action, Commit, DatabaseSpec, Place, Start
 from pathtrace.model.work import Clock, Done, Item, LayerState, PlaceFacts
 from pathtrace.places import postgres_schema, postgres_server
 from pathtrace.places.mounts import mount_of
-from pathtrace.places.pieces import pieces_of
+from pathtrace.places.pieces import Passage, found_item, pieces_of
 from pathtrace.places.postgres_connections import Connections
 from pathtrace.places.postgres_schema import How
 from pathtrace.places.postgres_server import Connection, mapped
@@ -154,6 +154,12 @@ class Postgres:
             return await self._controlled(
                 lambda control: postgres_schema.questions(control, self._schema, count, seed)
             )
+
+    async def commit_alone(self) -> int:
+        """A row of nobody's, made durable in the scratch schema, while nothing else goes on."""
+        with mapped(OperationError, f"{self._place.name}: a commit alone cannot be measured"):
+            async with self._writers.lend() as (connection, _):
+                return await postgres_schema.commit_alone(connection, self._schema, self._clock)
 
     async def fingerprint(self) -> str | None:
         return None
@@ -309,11 +315,11 @@ class Postgres:
                 found = await self._found(connection, question)
                 elapsed = self._clock() - start
                 await connection.rollback()
-        size = sum(len(text.encode()) for text in found)
-        answer = Item(name=item.name, size_bytes=size, texts=(question, *found))
-        return Done(start - opened_ns, elapsed + opened_ns, size, (answer,), setup_ns=opened_ns)
+        answer = found_item(item, question, found)
+        elapsed += opened_ns
+        return Done(start - opened_ns, elapsed, answer.size_bytes, (answer,), setup_ns=opened_ns)
 
-    async def _found(self, connection: Connection, question: str) -> tuple[str, ...]:
+    async def _found(self, connection: Connection, question: str) -> tuple[Passage, ...]:
         if self._spec.query is not None:
             return await postgres_schema.ask(connection, self._spec.query, question)
         return await postgres_schema.search(connection, self._schema, question)

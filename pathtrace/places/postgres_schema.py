@@ -22,7 +22,7 @@ from psycopg import sql
 
 from pathtrace.model.scenario import Commit
 from pathtrace.model.work import Clock
-from pathtrace.places.pieces import FOUND, Piece, phrase_of, row_as_text, terms_of
+from pathtrace.places.pieces import FOUND, Passage, Piece, phrase_of, row_as_text, terms_of
 from pathtrace.places.postgres_server import Connection
 
 SEARCHED = 200_000
@@ -38,10 +38,11 @@ CREATE TABLE {schema}.pieces (
     vector float4[],
     searched tsvector GENERATED ALWAYS AS (to_tsvector('simple', left(text, {most}))) STORED
 );
-CREATE INDEX pieces_searched ON {schema}.pieces USING gin (searched)
+CREATE INDEX pieces_searched ON {schema}.pieces USING gin (searched);
+CREATE TABLE {schema}.commits (number int)
 """
 _SEARCH = """
-SELECT text FROM {schema}.pieces, websearch_to_tsquery('simple', %s) AS asked
+SELECT name, text FROM {schema}.pieces, websearch_to_tsquery('simple', %s) AS asked
 WHERE searched @@ asked ORDER BY ts_rank(searched, asked) DESC LIMIT {found}
 """
 _LEFTOVERS = """
@@ -168,6 +169,12 @@ async def commit_open(connection: Connection, clock: Clock) -> Inserted:
     return Inserted(start, elapsed, elapsed)
 
 
+async def commit_alone(connection: Connection, schema: str, clock: Clock) -> int:
+    """Nanoseconds that committing one row takes, its insert apart."""
+    await connection.execute(_sql("INSERT INTO {schema}.commits VALUES (1)", schema))
+    return (await commit_open(connection, clock)).elapsed_ns
+
+
 async def _copy(connection: Connection, schema: str, rows: Sequence[Row]) -> None:
     statement = _sql("COPY {schema}.pieces (name, text, vector) FROM STDIN", schema)
     async with connection.cursor() as cursor, cursor.copy(statement) as copy:
@@ -184,20 +191,21 @@ async def _insert_rows(connection: Connection, schema: str, rows: Sequence[Row])
             await cursor.executemany(statement, rows)
 
 
-async def search(connection: Connection, schema: str, question: str) -> tuple[str, ...]:
+async def search(connection: Connection, schema: str, question: str) -> tuple[Passage, ...]:
     """The passages that hold any of the question's words, best first."""
     asked = " OR ".join(f'"{term}"' for term in terms_of(question))
     if not asked:
         return ()
     cursor = await connection.execute(_sql(_SEARCH, schema, found=sql.Literal(FOUND)), (asked,))
-    return tuple(text for (text,) in await cursor.fetchall())
+    return tuple(Passage(str(name), str(text)) for name, text in await cursor.fetchall())
 
 
-async def ask(connection: Connection, query: str, question: str) -> tuple[str, ...]:
+async def ask(connection: Connection, query: str, question: str) -> tuple[Passage, ...]:
     """The rows of the user's own query; the question is its parameter."""
     async with psycopg.AsyncRawCursor(connection) as cursor:
         await _execute(cursor, query, question)
-        return tuple(row_as_text(found) for found in await cursor.fetchall()) if cursor.description else ()
+        rows = await cursor.fetchall() if cursor.description else []
+        return tuple(Passage(None, row_as_text(found)) for found in rows)
 
 
 async def explain(connection: Connection, query: str) -> None:

@@ -23,7 +23,7 @@ from pathtrace.model.scenario import Action, Commit, DatabaseSpec, Place, Start
 from pathtrace.model.work import Clock, Done, Item, LayerState, PlaceFacts
 from pathtrace.places import sqlite_file
 from pathtrace.places.mounts import mount_of
-from pathtrace.places.pieces import pieces_of
+from pathtrace.places.pieces import Passage, found_item, pieces_of
 from pathtrace.places.threads import in_thread
 
 _SCHEME = "sqlite://"
@@ -242,11 +242,10 @@ class Sqlite:
             elapsed = self._clock() - start
             cpu = time.thread_time_ns() - cpu
         running.clear()
-        size = sum(len(text.encode()) for text in found)
-        answer = Item(name=item.name, size_bytes=size, texts=(question, *found))
-        return Done(start, elapsed, size, (answer,), cpu_ns=cpu)
+        answer = found_item(item, question, found)
+        return Done(start, elapsed, answer.size_bytes, (answer,), cpu_ns=cpu)
 
-    def _found(self, connection: sqlite3.Connection, question: str) -> tuple[str, ...]:
+    def _found(self, connection: sqlite3.Connection, question: str) -> tuple[Passage, ...]:
         if self._spec.query is not None:
             return sqlite_file.ask(connection, self._spec.query, question)
         if not self._stored:

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 from pathtrace.model.scenario import Commit
 from pathtrace.model.work import Clock
-from pathtrace.places.pieces import FOUND, Piece, phrase_of, row_as_text, terms_of
+from pathtrace.places.pieces import FOUND, Passage, Piece, phrase_of, row_as_text, terms_of
 
 _TABLE = "CREATE VIRTUAL TABLE pieces USING fts5(text, name UNINDEXED, vector UNINDEXED)"
 _INSERT = "INSERT INTO pieces (name, text, vector) VALUES (?, ?, ?)"
-_SEARCH = f"SELECT text FROM pieces WHERE pieces MATCH ? ORDER BY rank LIMIT {FOUND}"
+_SEARCH = f"SELECT name, text FROM pieces WHERE pieces MATCH ? ORDER BY rank LIMIT {FOUND}"
 _SYNCHRONOUS = ("off", "normal", "full", "extra")
 
 Row = tuple[str, str, bytes | None]
@@ -132,17 +132,18 @@ def commit_open(connection: sqlite3.Connection, clock: Clock) -> Inserted:
     return Inserted(start, elapsed, elapsed)
 
 
-def search(connection: sqlite3.Connection, question: str) -> tuple[str, ...]:
+def search(connection: sqlite3.Connection, question: str) -> tuple[Passage, ...]:
     """The passages that hold any of the question's words, best first."""
     match = " OR ".join(f'"{term}"' for term in terms_of(question))
     if not match:
         return ()
-    return tuple(text for (text,) in connection.execute(_SEARCH, (match,)))
+    return tuple(map(Passage._make, connection.execute(_SEARCH, (match,))))
 
 
-def ask(connection: sqlite3.Connection, query: str, question: str) -> tuple[str, ...]:
+def ask(connection: sqlite3.Connection, query: str, question: str) -> tuple[Passage, ...]:
     """The rows of the user's own query, columns joined by tabs; the question goes in as its parameter."""
-    return tuple(row_as_text(found) for found in connection.execute(query, _bound(query, question)))
+    rows = connection.execute(query, _bound(query, question))
+    return tuple(Passage(None, row_as_text(found)) for found in rows)
 
 
 def explain(connection: sqlite3.Connection, query: str) -> None:

@@ -50,7 +50,7 @@ def run_document(run: Run, report: Report) -> Document:
         "resources": [_resource(resource) for resource in report.resources],
         "ranking": [_ranking(entry) for entry in report.ranking],
         "findings": [figures.finding(finding) for finding in report.findings],
-        "checks": None,
+        "checks": _checks(run),
         "caveats": [figures.caveat(caveat) for caveat in report.caveats],
         "repeats": [_repeat(repeat) for repeat in report.repeats],
     }
@@ -302,3 +302,10 @@ def _place_check(place: PlaceCheck) -> Document:
         "fault": place.fault,
         "hint": place.hint,
     }
+
+
+def _checks(run: Run) -> Document | None:
+    """null where nothing was asked: quality unchecked."""
+    if not run.checks:
+        return None
+    return {"asked": len(run.checks), "passed": sum(check.passed for check in run.checks)}

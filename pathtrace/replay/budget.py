@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+
 from pathtrace.model.work import Clock
 from pathtrace.replay.stop import StopRequest
+from pathtrace.units import nanoseconds, seconds
 
 
 class Budget:
@@ -12,7 +16,7 @@ class Budget:
     def __init__(self, bytes_limit: int, seconds_limit: float, clock: Clock, stop: StopRequest) -> None:
         self._bytes_left = bytes_limit
         self._clock = clock
-        self._deadline_ns = clock() + int(seconds_limit * 1e9)
+        self._deadline_ns = clock() + nanoseconds(seconds_limit)
         self._stop = stop
         self.ended_by: str | None = None
         """What ended the run early: ``bytes``, ``time`` or the reason given to ``end``."""
@@ -37,9 +41,17 @@ class Budget:
             return False
         if count > self._bytes_left:
             self.ended_by = "bytes"
-        elif self._clock() + duration_s * 1e9 > self._deadline_ns:
+        elif self._clock() + nanoseconds(duration_s) > self._deadline_ns:
             self.ended_by = "time"
         return self.ended_by is None
+
+    async def pause(self, duration_s: float) -> bool:
+        """Wait so long, or until the run ends; False if it ended."""
+        left_s = seconds(max(0, self._deadline_ns - self._clock()))
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(min(duration_s, left_s)):
+                await self._stop.wait()
+        return not self.ends()
 
     def end(self, reason: str) -> None:
         """End the run from outside: nothing more is started."""

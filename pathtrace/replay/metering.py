@@ -7,6 +7,10 @@ from collections.abc import Sequence
 
 from pathtrace.model.work import Clock
 from pathtrace.ports import Observer, Sink
+from pathtrace.units import nanoseconds
+
+SLACK_NS = 1_000_000
+"""A look that comes this much early is due all the same: the next tick would be far too late."""
 
 
 class Meter:
@@ -41,5 +45,5 @@ class Meter:
         for reading in observer.observe(started - self._origin_ns):
             self._sink.reading(reading)
         ended = self._clock()
-        self._due[observer] = started + int(observer.period_s * 1e9) - 1_000_000
+        self._due[observer] = started + nanoseconds(observer.period_s) - SLACK_NS
         self.observing_ns += ended - started

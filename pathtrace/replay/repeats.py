@@ -1,31 +1,25 @@
-"""Puts executions in order: repeats, start conditions, flows in the scenario's order, budgets."""
+"""Puts executions in order: repeats, start conditions, flows in the scenario's order, idle gaps, budgets."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 
 from pathtrace.errors import PlaceError
 from pathtrace.model.report import Caveat
 from pathtrace.model.run import Reached, StartCondition
-from pathtrace.model.sample import Window
 from pathtrace.model.scenario import Action, Flow, FrequencyKind, Scenario, Start
-from pathtrace.model.work import Item, LayerState
-from pathtrace.ports import Place, Questions, ReadsItself
-from pathtrace.replay.asking import Asking
+from pathtrace.model.work import Clock, LayerState
+from pathtrace.ports import Place
 from pathtrace.replay.budget import Budget
-from pathtrace.replay.metering import Meter
+from pathtrace.replay.executing import Executor
 from pathtrace.replay.opening import describe
 from pathtrace.replay.stop import StopRequest
-from pathtrace.replay.stream import Execution, Recording, StageSetup, Stream, hand_over
+from pathtrace.replay.stream import Execution
+from pathtrace.units import seconds
 
-DEFAULT_QUESTIONS = (
-    "Which documents mention the warranty of the washing machine?",
-    "When was the last invoice from the electricity company?",
-    "Summarise the minutes of the most recent meeting.",
-    "What does the lease say about the notice period?",
-    "How do I reset the heating controller?",
-)
-"""Asked where the scenario gives no prompts and what is stored suggests none."""
+Indexed = tuple[int, Flow]
+"""A flow with its position in the scenario."""
 
 
 class Replay:
@@ -36,19 +30,18 @@ class Replay:
         scenario: Scenario,
         places: Mapping[str, Place],
         reached: Mapping[str, Reached],
-        recording: Recording,
-        meter: Meter,
+        executor: Executor,
+        clock: Clock,
         budget: Budget,
         stop: StopRequest,
     ) -> None:
         self._scenario = scenario
         self._places = places
         self._faults = {name: each.fault for name, each in reached.items() if each.fault}
-        self._recording = recording
-        self._meter = meter
+        self._executor = executor
+        self._clock = clock
         self._budget = budget
         self._stop = stop
-        self._bytes = 0
         self.starts: list[StartCondition] = []
         self.caveats: dict[tuple[str, str | None], Caveat] = {}
         self.skipped: dict[str, str] = {}
@@ -58,41 +51,84 @@ class Replay:
     async def run(self, checkpoint: Callable[[], Awaitable[None]]) -> None:
         """Execute warm-ups and repeats; ``checkpoint`` is awaited after each."""
         control = self._scenario.control
-        clock = self._recording.clock
         for repeat in range(-control.warmup, control.repeats):
             if self._budget.ends() or not self._usable():
                 break
-            started, bytes_before = clock(), self._bytes
+            started_ns, bytes_before = self._clock(), self._executor.bytes_read
             await self._repeat(repeat)
             self.repeats_done += repeat >= 0 and not self._budget.ends()
             await checkpoint()
             if self._stop.asked:
                 break
-            again = (self._bytes - bytes_before, (clock() - started) / 1e9)
+            again = (self._executor.bytes_read - bytes_before, seconds(self._clock() - started_ns))
             if repeat + 1 < control.repeats and not self._budget.allows(*again):
                 break
         self._note_budget()
 
-    def _usable(self) -> list[tuple[int, Flow]]:
+    def _usable(self) -> list[Indexed]:
         """Flows all of whose places can be used, with their index."""
         usable = []
         for index, flow in enumerate(self._scenario.flows):
             broken = next((name for name in flow.path if name in self._faults), None)
             if broken is not None:
-                self.skipped.setdefault(flow.name, f"{broken}: {self._faults[broken]}")
+                self.skipped.setdefault(flow.name, _named(broken, self._faults[broken]))
             elif flow.name not in self.skipped:
                 usable.append((index, flow))
         return usable
 
     async def _repeat(self, repeat: int) -> None:
         await self._begin(repeat)
+        for group in self._groups():
+            async with asyncio.TaskGroup() as tasks:
+                for index, flow in group:
+                    tasks.create_task(self._in_every_way(repeat, index, flow), name=flow.name)
+        for number, gap_s in enumerate(self._scenario.control.idle_gaps_s):
+            await self._after_idle(repeat, number, gap_s)
+
+    def _groups(self) -> list[list[Indexed]]:
+        """Flows in the scenario's order, those that run together at the place of their first."""
+        together = {name: names for names in self._scenario.control.together for name in names}
+        groups: dict[tuple[str, ...], list[Indexed]] = {}
         for index, flow in self._usable():
-            if self._budget.ends():
-                return
-            try:
-                await self._execute_levels(repeat, index, flow)
-            except PlaceError as error:
-                self.skipped[flow.name] = describe(error)
+            groups.setdefault(together.get(flow.name, (flow.name,)), []).append((index, flow))
+        return list(groups.values())
+
+    async def _in_every_way(self, repeat: int, index: int, flow: Flow) -> None:
+        """A flow once, or for requests once with each number of users."""
+        levels = self._scenario.workload.users if self._asks_in_turn(flow) else (1,)
+        for number, users in enumerate(levels):
+            await self._execute(Execution(repeat, index, number), flow, users)
+
+    def _asks_in_turn(self, flow: Flow) -> bool:
+        return _asks(flow) and self._scenario.workload.rate_per_s is None
+
+    async def _execute(self, execution: Execution, flow: Flow, users: int) -> None:
+        work = self._executor.ask(execution, flow, users) if _asks(flow) else None
+        await self._guarded(flow, work or self._executor.stream(execution, flow))
+
+    async def _after_idle(self, repeat: int, number: int, gap_s: float) -> None:
+        """Wait, ask once, and load again: in this order, so that our reading warms nothing for a server."""
+        if not await self._budget.pause(gap_s):
+            return
+        levels = len(self._scenario.workload.users)
+        for index, flow in self._usable():
+            if _asks(flow):
+                execution = Execution(repeat, index, levels + number)
+                await self._guarded(flow, self._executor.ask_after_idle(execution, flow, gap_s))
+        for index, flow in self._usable():
+            if flow.frequency.kind is FrequencyKind.PER_LOAD:
+                await self._execute(Execution(repeat, index, 1 + number), flow, 1)
+
+    async def _guarded(self, flow: Flow, work: Coroutine[None, None, None]) -> None:
+        """Do the work unless the run ends; a place that fails costs its flow, not the others."""
+        if self._budget.ends() or flow.name in self.skipped:
+            work.close()
+            return
+        try:
+            await work
+        except PlaceError as error:
+            self.skipped[flow.name] = describe(error)
+        self.skipped |= self._executor.gave_up
 
     async def _begin(self, repeat: int) -> None:
         """Bring every place that takes part into the start condition, and keep the evidence."""
@@ -127,65 +163,6 @@ class Replay:
             )
         return Start.AS_IS.value
 
-    async def _execute_levels(self, repeat: int, index: int, flow: Flow) -> None:
-        if flow.frequency.kind is not FrequencyKind.PER_REQUEST:
-            await self._stream(Execution(repeat, index, 0), flow)
-            return
-        for number, users in enumerate(self._scenario.workload.users):
-            await self._ask(Execution(repeat, index, number), flow, users)
-
-    async def _stream(self, execution: Execution, flow: Flow) -> None:
-        first = flow.stages[0]
-        items = await self._places[first.place].supply(first.action)
-        self._announce(execution, flow, len(items))
-        setups = self._setups(flow)
-        if _reads_itself(setups) and all(item.path is not None for item in items[:1]):
-            setups[0] = setups[0]._replace(draw=hand_over)
-        stream = Stream(execution, flow, setups, self._recording, self._budget)
-        await self._timed(flow, stream, stream.run(items))
-
-    async def _ask(self, execution: Execution, flow: Flow, users: int) -> None:
-        requests = self._scenario.workload.requests
-        questions = await self._questions(flow)
-        self._announce(execution, flow, requests)
-        asking = Asking(execution, flow, self._setups(flow), self._recording, self._budget)
-        await self._timed(flow, asking, asking.run(questions, requests, users))
-
-    async def _timed(self, flow: Flow, engine: Stream | Asking, work: Awaitable[Window]) -> None:
-        """The timed part, with every counter read at both of its borders."""
-        self._meter.mark()
-        try:
-            await work
-        finally:
-            self._meter.mark()
-            self._recording.sink.window(engine.window())
-            self._bytes += engine.bytes_read
-        if engine.gave_up:
-            self.skipped[flow.name] = engine.gave_up
-
-    def _announce(self, execution: Execution, flow: Flow, operations: int) -> None:
-        repeats = self._scenario.control.repeats
-        self._recording.progress.execution(execution.repeat, repeats, flow.name, operations)
-
-    def _setups(self, flow: Flow) -> list[StageSetup]:
-        setups = []
-        for stage in flow.stages:
-            described = self._scenario.place(stage.place)
-            place = self._places[stage.place]
-            workers = place.concurrency(stage.action)
-            setups.append(StageSetup(place, stage.action, workers, described.queue, described.timeout_s))
-        return setups
-
-    async def _questions(self, flow: Flow) -> Sequence[Item]:
-        first = flow.stages[0]
-        place = self._places[first.place]
-        if first.action is Action.READ:
-            return await place.supply(first.action)
-        asked = self._scenario.workload.prompts
-        if not asked and isinstance(place, Questions):
-            asked = await place.questions(self._scenario.workload.requests, self._scenario.control.seed)
-        return [Item(text, len(text.encode()), texts=(text,)) for text in asked or DEFAULT_QUESTIONS]
-
     def _note_budget(self) -> None:
         """Say so if the budget, not the scenario, ended the run."""
         control, ended_by = self._scenario.control, self._budget.ended_by
@@ -198,7 +175,10 @@ class Replay:
         )
 
 
-def _reads_itself(setups: Sequence[StageSetup]) -> bool:
-    """True if the second place reads the first one's documents: to read them twice would warm them."""
-    second = setups[1].place
-    return setups[0].action is Action.READ and isinstance(second, ReadsItself) and second.reads_itself
+def _named(place: str, fault: str) -> str:
+    """A fault with its place's name before it, once."""
+    return fault if fault.startswith(f"{place}: ") else f"{place}: {fault}"
+
+
+def _asks(flow: Flow) -> bool:
+    return flow.frequency.kind is FrequencyKind.PER_REQUEST

@@ -46,7 +46,7 @@ def ask(
             Recording(sink, clock, 0, Quiet()),
             Budget(10**12, 1e9, clock, StopRequest()),
         )
-        return sink, await asking.run([Item("q", 1, texts=("what?",))], requests, users)
+        return sink, await asking.ask_in_turn([Item("q", 1, texts=("what?",))], requests, users)
 
     return play(story)
 
@@ -77,3 +77,23 @@ def test_a_request_that_fails_is_a_sample_and_ends_there() -> None:
         (1, 2, Outcome.OK),
     ]
     assert window.complete
+
+
+def test_an_open_loop_asks_on_time_whatever_the_answers_do() -> None:
+    async def story(clock: Callable[[], int]) -> tuple[ListSink, Window]:
+        sink = ListSink()
+        setups = [
+            StageSetup(FakePlace(clock, lambda n: 35), stage.action, 1, 16, 60.0) for stage in FLOW.stages[:1]
+        ]
+        recording = Recording(sink, clock, 0, Quiet())
+        budget = Budget(10**12, 1e9, clock, StopRequest())
+        asking = Asking(Execution(0, 0, 0), FLOW, setups, recording, budget)
+        questions = [Item("q", 1, texts=("what?",))]
+        return sink, await asking.ask_on_schedule(questions, requests=10, rate_per_s=100.0)
+
+    sink, window = play(story)
+    assert sorted(s.intended_ns for s in sink.samples) == [n * 10 * MS for n in range(10)]
+    assert all(s.start_ns == s.intended_ns for s in sink.samples)
+    assert window.users == 4
+    assert {s.worker for s in sink.samples} == {0, 1, 2, 3}
+    assert window.end_ns == (90 + 35) * MS

@@ -10,6 +10,7 @@ from pathtrace.model.run import Reached
 from pathtrace.model.scenario import Action, Scenario, Start
 from pathtrace.model.work import Item, LayerState
 from pathtrace.replay.budget import Budget
+from pathtrace.replay.executing import Executor
 from pathtrace.replay.metering import Meter
 from pathtrace.replay.opening import open_places
 from pathtrace.replay.repeats import Replay
@@ -73,7 +74,8 @@ class Played:
         recording = Recording(self.sink, clock, 0, Quiet())
         meter = Meter((), self.sink, clock, 0)
         budget = Budget(budget_bytes, budget_s, clock, stop)
-        self.replay = Replay(scenario, places, reached, recording, meter, budget, stop)
+        executor = Executor(scenario, places, recording, meter, budget)
+        self.replay = Replay(scenario, places, reached, executor, clock, budget, stop)
         await self.replay.run(self._checkpoint)
 
     async def _checkpoint(self) -> None:

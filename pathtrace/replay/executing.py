@@ -1,0 +1,122 @@
+"""One execution of a flow against its places: what it works on, who works, the timed part, its counters."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping, Sequence
+
+from pathtrace.model.sample import Window
+from pathtrace.model.scenario import Action, Flow, Scenario
+from pathtrace.model.work import Item
+from pathtrace.ports import Place, Questions, ReadsItself
+from pathtrace.replay.asking import Asking
+from pathtrace.replay.budget import Budget
+from pathtrace.replay.metering import Meter
+from pathtrace.replay.stream import Execution, Recording, StageSetup, Stream, hand_over
+
+DEFAULT_QUESTIONS = (
+    "Which documents mention the warranty of the washing machine?",
+    "When was the last invoice from the electricity company?",
+    "Summarise the minutes of the most recent meeting.",
+    "What does the lease say about the notice period?",
+    "How do I reset the heating controller?",
+)
+"""Asked where the scenario gives no prompts and what is stored suggests none."""
+
+
+class Executor:
+    """Executes flows of one run; ``bytes_read`` and ``gave_up`` grow as it goes on."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        places: Mapping[str, Place],
+        recording: Recording,
+        meter: Meter,
+        budget: Budget,
+    ) -> None:
+        self._scenario = scenario
+        self._places = places
+        self._recording = recording
+        self._meter = meter
+        self._budget = budget
+        self.bytes_read = 0
+        self.gave_up: dict[str, str] = {}
+        """Flow name -> why an execution of it was given up."""
+
+    async def stream(self, execution: Execution, flow: Flow) -> None:
+        """Move everything that the flow's first place supplies through its stages. PlaceError."""
+        first = flow.stages[0]
+        items = await self._places[first.place].supply(first.action)
+        self._announce(execution, flow, len(items))
+        setups = self.setups(flow)
+        if _reads_itself(setups) and all(item.path is not None for item in items[:1]):
+            setups[0] = setups[0]._replace(draw=hand_over)
+        stream = Stream(execution, flow, setups, self._recording, self._budget)
+        await self._timed(flow, stream, stream.run(items))
+
+    async def ask(self, execution: Execution, flow: Flow, users: int) -> None:
+        """Let people ask all of the workload's requests, in turn or on schedule. PlaceError."""
+        workload = self._scenario.workload
+        questions = await self.questions(flow)
+        self._announce(execution, flow, workload.requests)
+        asking = Asking(execution, flow, self.setups(flow), self._recording, self._budget)
+        if workload.rate_per_s is None:
+            work = asking.ask_in_turn(questions, workload.requests, users)
+        else:
+            work = asking.ask_on_schedule(questions, workload.requests, workload.rate_per_s)
+        await self._timed(flow, asking, work)
+
+    async def ask_after_idle(self, execution: Execution, flow: Flow, idle_s: float) -> None:
+        """One request, the first after nothing was asked for ``idle_s``. PlaceError."""
+        questions = await self.questions(flow)
+        self._announce(execution, flow, 1)
+        asking = Asking(execution, flow, self.setups(flow), self._recording, self._budget, idle_s)
+        await self._timed(flow, asking, asking.ask_in_turn(questions, 1, 1))
+
+    def setups(self, flow: Flow) -> list[StageSetup]:
+        """The flow's stages, each with its place and the room that it has."""
+        setups = []
+        for stage in flow.stages:
+            described = self._scenario.place(stage.place)
+            place = self._places[stage.place]
+            workers = place.concurrency(stage.action)
+            setups.append(StageSetup(place, stage.action, workers, described.queue, described.timeout_s))
+        return setups
+
+    async def questions(self, flow: Flow) -> Sequence[Item]:
+        """What is asked: the scenario's prompts, what the searched place suggests, or ours. PlaceError."""
+        first = flow.stages[0]
+        place = self._places[first.place]
+        if first.action is Action.READ:
+            return await place.supply(first.action)
+        asked = self._scenario.workload.prompts
+        if not asked and isinstance(place, Questions):
+            asked = await place.questions(self._scenario.workload.requests, self._scenario.control.seed)
+        return [question(text) for text in asked or DEFAULT_QUESTIONS]
+
+    async def _timed(self, flow: Flow, engine: Stream | Asking, work: Awaitable[Window]) -> None:
+        """The timed part, with every counter read at both of its borders."""
+        self._meter.mark()
+        try:
+            await work
+        finally:
+            self._meter.mark()
+            self._recording.sink.window(engine.window())
+            self.bytes_read += engine.bytes_read
+        if engine.gave_up:
+            self.gave_up[flow.name] = engine.gave_up
+
+    def _announce(self, execution: Execution, flow: Flow, operations: int) -> None:
+        repeats = self._scenario.control.repeats
+        self._recording.progress.execution(execution.repeat, repeats, flow.name, operations)
+
+
+def question(text: str) -> Item:
+    """A question on its way."""
+    return Item(text, len(text.encode()), texts=(text,))
+
+
+def _reads_itself(setups: Sequence[StageSetup]) -> bool:
+    """True if the second place reads the first one's documents: to read them twice would warm them."""
+    second = setups[1].place
+    return setups[0].action is Action.READ and isinstance(second, ReadsItself) and second.reads_itself
