@@ -13,8 +13,9 @@ from pathtrace.model.run import Ceiling
 from pathtrace.model.sample import Reading, Sample, Window
 from pathtrace.model.scenario import Access, Action, FilesSpec, Flow, Place, Scenario
 from pathtrace.model.work import Clock, Item
+from pathtrace.ports import Commits, Probe, Sources
 from pathtrace.ports import Place as PlacePort
-from pathtrace.ports import Probe, Sources
+from pathtrace.probes.commit import CommitProbe
 from pathtrace.probes.disk import DiskProbe
 from pathtrace.probes.fsync import FsyncProbe
 from pathtrace.probes.tracer import TracerProbe
@@ -65,11 +66,16 @@ async def _probes(
             items = await _supply(port)
             if items:
                 probes += _read_probes(flow, place, port, items, clock)
-        folder = port.scratch_folder
-        if stage.action in (Action.INSERT, Action.WRITE) and folder is not None:
-            resource = f"commit:{place.name}"
-            probes.append((resource, FsyncProbe(resource, folder, clock)))
+        if stage.action in (Action.INSERT, Action.WRITE):
+            probes += _commit_probes(f"commit:{place.name}", port, clock)
     return probes
+
+
+def _commit_probes(resource: str, port: PlacePort, clock: Clock) -> list[tuple[str, Probe]]:
+    """In the folder beneath; where that is the server's alone, by the server itself."""
+    if port.scratch_folder is not None:
+        return [(resource, FsyncProbe(resource, port.scratch_folder, clock))]
+    return [(resource, CommitProbe(resource, port, clock))] if isinstance(port, Commits) else []
 
 
 async def _supply(port: PlacePort) -> Sequence[Item]:

@@ -15,9 +15,11 @@ import psutil
 import pytest
 
 from pathtrace.errors import OperationError, PlaceError
+from pathtrace.model.run import Mount
 from pathtrace.model.scenario import Action, Commit, DatabaseSpec, Place, PlaceKind, Start
 from pathtrace.model.work import Item
 from pathtrace.places.postgres import Postgres
+from pathtrace.ports import Commits
 from tests.places import postgres_server as lab
 from tests.places.contract import Case, PlaceContract
 from tests.places.postgres_server import PostgresServer
@@ -265,6 +267,29 @@ def test_what_is_known_of_a_server_on_this_host(server: PostgresServer) -> None:
         "wal_level replica"
     )
     assert within(described(server.url), life) == (server.pid, identity, True, None)
+
+
+def test_a_commit_alone_takes_time_and_stores_no_piece(server: PostgresServer) -> None:
+    async def life(place: Postgres) -> tuple[bool, int]:
+        await place.begin(Start.AS_IS, INSERT)
+        assert isinstance(place, Commits)
+        return await place.commit_alone() > 0, await place.rows_stored()
+
+    assert within(described(server.url), life) == (True, 0)
+
+
+def test_a_database_on_a_network_mount_is_warned_of(
+    server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mount = Mount("/mnt/nas", "nas:/pg", "nfs4", None, network=True)
+    asked: list[object] = []
+    monkeypatch.setattr("pathtrace.places.postgres.mount_of", lambda path: asked.append(path) or mount)
+    facts = asyncio.run(postgres(described(server.url)).check())
+    assert asked == [server.data]
+    assert facts.warnings == (
+        "the database's files lie on a network mount (nfs4 at /mnt/nas): each commit crosses the network, "
+        "and a lost mount can damage it",
+    )
 
 
 def test_the_server_is_known_through_its_socket_too(server: PostgresServer) -> None:
