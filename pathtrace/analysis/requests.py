@@ -81,8 +81,11 @@ def _stages_of(flow: Flow, action: Action) -> list[int]:
 
 
 def _first_token_s(execution: Execution, flow: Flow) -> float | None:
-    """Median from request sent to first token."""
+    """Median from request sent to first token, of the answers that hold any."""
+    held = (execution.bytes > 0) | (execution.tokens > 0)
+    delivered = np.isin(execution.stage, _stages_of(flow, Action.DELIVER)) & held
     mine = np.isin(execution.stage, _stages_of(flow, Action.GENERATE)) & execution.ok
+    mine &= np.isin(execution.request, execution.request[delivered])
     return seconds(float(np.median(execution.elapsed[mine]))) if mine.any() else None
 
 

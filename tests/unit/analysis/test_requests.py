@@ -24,6 +24,11 @@ def test_first_token_and_tokens_per_second_are_what_was_set() -> None:
     assert (report.time_to_first_token_s, report.tokens_per_s) == pytest.approx((0.2, 50))
 
 
+def test_an_empty_answer_has_no_first_token() -> None:
+    report = analyse(answer_run(details=lambda sample: {"bytes": 0})).requests[0]
+    assert (report.count, report.time_to_first_token_s, report.tokens_per_s) == (20, None, None)
+
+
 def test_latency_covers_all_stages_of_a_request() -> None:
     report = analyse(answer_run((200 * MS, 300 * MS), requests=10)).requests[0]
     assert (
