@@ -190,3 +190,12 @@ class Commits(Protocol):
     async def commit_alone(self) -> int:
         """Nanoseconds that a commit of one row takes. OperationError if it cannot be done."""
         ...
+
+
+@runtime_checkable
+class Ready(Protocol):
+    """A place that may refuse work which would change what the user's server holds."""
+
+    async def ready(self, action: Action) -> None:
+        """Asked before each execution of a flow; PlaceError if ``action`` must not be asked of it now."""
+        ...

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import cast
 
-from pathtrace.model.scenario import DatabaseSpec, InferenceSpec, Place, PlaceKind, Scenario
+from pathtrace.model.scenario import DatabaseSpec, InferenceSpec, Place, PlaceKind, ProcessSpec, Scenario
 from pathtrace.model.work import Clock
 from pathtrace.ports import Observer
 from pathtrace.ports import Place as PlacePort
@@ -30,6 +30,8 @@ class KindInfo:
 
 _FILES = "pathtrace.places.files:Files"
 _PROCESS = "pathtrace.places.process:Process"
+_SERVICE = "pathtrace.places.service:Service"
+_INFERENCE = "pathtrace.places.inference:Inference"
 
 KINDS: tuple[KindInfo, ...] = (
     KindInfo(PlaceKind.FILES, "path", "a file or a tree on a local disk or any mount", "", _FILES),
@@ -39,7 +41,7 @@ KINDS: tuple[KindInfo, ...] = (
     KindInfo(PlaceKind.FILES, "http, https, webdav, s3", "files on a web or object server", "", None),
     KindInfo(PlaceKind.PROCESS, "command", "your own program, once for each document", "", _PROCESS),
     KindInfo(PlaceKind.PROCESS, "run", "chunk: cuts text into pieces, a stand-in", "", _PROCESS),
-    KindInfo(PlaceKind.PROCESS, "url", "a service that is given each document", "", None),
+    KindInfo(PlaceKind.PROCESS, "url", "a service that is given each document", "a server", _SERVICE),
     KindInfo(
         PlaceKind.DATABASE,
         "sqlite",
@@ -59,15 +61,16 @@ KINDS: tuple[KindInfo, ...] = (
         "openai",
         "any OpenAI-compatible server; without url a stand-in that takes weights",
         "a server",
-        "pathtrace.places.inference:Inference",
+        _INFERENCE,
     ),
-    KindInfo(PlaceKind.INFERENCE, "ollama", "Ollama by its own API", "", None),
+    KindInfo(PlaceKind.INFERENCE, "ollama", "Ollama by its own API", "a server", _INFERENCE),
     KindInfo(
         PlaceKind.USER, "user", "people who ask, and wait for the answer", "", "pathtrace.places.user:User"
     ),
 )
 
-_CLASSES = {info.kind: info.target for info in KINDS if info.target}
+_CLASSES = {info.kind: info.target for info in reversed(KINDS) if info.target}
+"""Of each kind, the first way of being one; ``_target`` knows where another has its own class."""
 _DATABASES = {info.name: info.target for info in KINDS if info.target and info.kind is PlaceKind.DATABASE}
 
 
@@ -81,8 +84,9 @@ def _build(scenario: Scenario, place: Place, clock: Clock) -> PlacePort:
     module, name = _target(place).split(":")
     kind = getattr(import_module(module), name)
     if isinstance(place.spec, InferenceSpec):
-        output = scenario.workload.model.output
-        return cast("PlacePort", kind(place, clock, scenario.control.seed, output_tokens=output))
+        model, allow = scenario.workload.model, scenario.control.allow
+        made = kind(place, clock, scenario.control.seed, model.output, model.name, allow)
+        return cast("PlacePort", made)
     return cast("PlacePort", kind(place, clock, scenario.control.seed))
 
 
@@ -90,6 +94,8 @@ def _target(place: Place) -> str:
     """Where the class of a place is: of a database, by the scheme of its URL."""
     if isinstance(place.spec, DatabaseSpec):
         return _DATABASES[place.spec.url.partition(":")[0]]
+    if isinstance(place.spec, ProcessSpec) and place.spec.url is not None:
+        return _SERVICE
     return _CLASSES[place.kind]
 
 

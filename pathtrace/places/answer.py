@@ -23,7 +23,9 @@ class Answer(AsyncIterator[str]):
         self.tokens: int | None = None
         """Tokens generated, once the server has said so at the end."""
         self.timings: dict[str, float] = {}
-        """The server's own times, once it has said so at the end (llama.cpp)."""
+        """The server's own times, once it has said so at the end (llama.cpp, Ollama)."""
+        self.load_ns = -1
+        """How long it loaded its model for this, once it has said so at the end; 0: it was in memory."""
 
     def __aiter__(self) -> Answer:
         return self
@@ -48,4 +50,5 @@ class Answer(AsyncIterator[str]):
         if chunk.tokens is not None:
             self.tokens = chunk.tokens
         self.timings |= chunk.timings
+        self.load_ns = max(self.load_ns, chunk.load_ns)
         return chunk.text

@@ -1,7 +1,8 @@
 """An ``inference`` place: a model server that generates or embeds, or the stand-in that takes weights.
 
-Knows what goes to the model and what comes back; the protocol is ``openai``'s. pathtrace never asks a
-server to load or unload a model: weights that arrive here are taken into pathtrace's own memory.
+Knows what goes to the model and what comes back; the protocol is ``openai``'s or ``ollama``'s. Weights that
+arrive here are taken into pathtrace's own memory. A server that says that its model is not loaded is asked
+nothing unless the scenario allows that it loads.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from pathtrace.model.run import Mount
 from pathtrace.model.scenario import Action, InferenceSpec, Place, Start
 from pathtrace.model.work import Clock, Done, Item, LayerState, PlaceFacts
 from pathtrace.places.answer import Answer
-from pathtrace.places.openai import Models, OpenAi, chat_payload, texts_payload
+from pathtrace.places.model_server import LOAD_MODEL, Memory, ModelServer
+from pathtrace.places.ollama import Ollama
+from pathtrace.places.openai import OpenAi
 from pathtrace.places.server_process import server_pid
 from pathtrace.places.threads import in_thread
 from pathtrace.places.weights_memory import WeightsMemory
@@ -29,20 +32,29 @@ OUTPUT_TOKENS = 256
 """Answer tokens at most where the scenario does not say: a model may go on for ever."""
 _CHECK_S = 5.0
 _COMPONENT_BYTES = 4
-_OWNERS = {"llamacpp": "llama.cpp server", "vllm": "vLLM", "library": "Ollama", "sglang": "SGLang"}
 
 
 class Inference:
     """One model server, or none (``url`` absent)."""
 
-    def __init__(self, place: Place, clock: Clock, seed: int, output_tokens: int | None = None) -> None:
+    def __init__(
+        self,
+        place: Place,
+        clock: Clock,
+        seed: int,
+        output_tokens: int | None = None,
+        model_name: str | None = None,
+        allow: Sequence[str] = (),
+    ) -> None:
         assert isinstance(place.spec, InferenceSpec)
         self._place = place
         self._spec = place.spec
         self._clock = clock
         self._output_tokens = output_tokens or OUTPUT_TOKENS
         self._options = dict(place.spec.options)
-        self._server: OpenAi | None = None
+        self._described = model_name if place.spec.task == "generate" else None
+        self._allow = tuple(allow)
+        self._server: ModelServer | None = None
         self._model = place.spec.model
         self._identity: str | None = None
         self._pid: int | None = None
@@ -69,7 +81,7 @@ class Inference:
 
     @property
     def last_timings(self) -> dict[str, float]:
-        """The server's own times of the latest answer, once it has ended, where it gives them (llama.cpp)."""
+        """The server's own times of the latest answer, once it has ended, where it gives them."""
         return self._last.timings if self._last is not None else {}
 
     def concurrency(self, action: Action) -> int:
@@ -83,32 +95,36 @@ class Inference:
             return PlaceFacts(summary="stand-in: takes weights into memory and answers nothing")
         server = self._connected(self._spec.url)
         try:
-            found = await self._reach(server)
+            identity = await self._reach(server)
+            memory = await self._held_by(server)
         finally:
             await server.close()
-        return PlaceFacts(summary=f"{self._named(found)}, answers")
+        warnings = (self._refusal(memory),) if self._would_load(memory) else ()
+        return PlaceFacts(summary=f"{identity}, answers", warnings=warnings)
 
     async def open(self, scratch: Path) -> PlaceFacts:
         if self._spec.url is None:
             return await self.check()
         self._server = self._connected(self._spec.url)
-        found = await self._reach(self._server)
-        self._model = self._model or next(iter(found.ids), None)
-        self._identity = self._named(found)
+        self._identity = await self._reach(self._server)
         self._pid = await asyncio.to_thread(server_pid, self._spec.url)
         return PlaceFacts(summary=f"{self._identity}, answers")
 
     async def begin(self, start: Start, actions: frozenset[Action]) -> tuple[LayerState, ...]:
         if self._server is None:
             return ()
-        sleeps = (await self._server.properties(_CHECK_S)).get("is_sleeping")
-        if not isinstance(sleeps, bool):
-            state, evidence = "unknown", "the server does not say whether its model is in memory"
-        elif sleeps:
-            state, evidence = "cold", "the server says that its model sleeps (/props)"
-        else:
-            state, evidence = "warm", "the server says that its model is loaded (/props)"
-        return (LayerState("model", self._place.name, state, evidence),)
+        memory = await self._held_by(self._server)
+        state = {True: "warm", False: "cold", None: "unknown"}[memory.loaded]
+        return (LayerState("model", self._place.name, state, memory.evidence),)
+
+    async def ready(self, action: Action) -> None:
+        """PlaceError if the model would first have to be loaded for ``action``, and must not be."""
+        if self._server is None or action is Action.LOAD:
+            return
+        memory = await self._held_by(self._server)
+        if self._would_load(memory):
+            hint = f"load it first, or allow: [{LOAD_MODEL}]"
+            raise PlaceError(f"{self._place.name}: {self._refusal(memory)}", hint=hint)
 
     async def supply(self, action: Action) -> Sequence[Item]:
         raise PlaceError(f"{self._place.name}: a model has no work of its own; it cannot begin a path")
@@ -141,25 +157,37 @@ class Inference:
         await asyncio.to_thread(self._pool.shutdown, wait=True, cancel_futures=True)
         self._memory.release()
 
-    def _connected(self, url: str) -> OpenAi:
-        if self._spec.api != "openai":
-            raise PlaceError(
-                f"{self._place.name}: api {self._spec.api} is not available in this version",
-                hint="api: openai works with every server that has /v1, Ollama too",
-            )
-        return OpenAi(self._place.name, url, self._spec.api_key, self._clock)
+    def _connected(self, url: str) -> ModelServer:
+        name, key = self._place.name, self._spec.api_key
+        if self._spec.api == "ollama":
+            return Ollama(name, url, key, self._clock, self._options, self._allow)
+        return OpenAi(name, url, key, self._clock)
 
-    async def _reach(self, server: OpenAi) -> Models:
+    async def _reach(self, server: ModelServer) -> str:
+        """Find out who answers and which model is to; what to call them."""
         try:
-            return await server.models(min(_CHECK_S, self._place.timeout_s))
+            found = await server.models(self._limit_s)
+            self._model = await server.choose(found, self._spec.model, self._described)
         except OperationError as error:
-            raise PlaceError(error.message, hint="is the server running, and is `url` right?") from error
+            hint = error.hint or "is the server running, and is `url` right?"
+            raise PlaceError(error.message, hint=hint) from error
+        return f"{found.server}, model {self._model}" if self._model else found.server
 
-    def _named(self, found: Models) -> str:
-        owner = _OWNERS.get(found.owner or "")
-        name = owner or found.server or found.owner or "OpenAI-compatible server"
-        model = self._model or next(iter(found.ids), None)
-        return f"{name}, model {model}" if model else name
+    async def _held_by(self, server: ModelServer) -> Memory:
+        try:
+            return await server.memory(self._model, self._limit_s)
+        except OperationError as error:
+            raise PlaceError(error.message, hint="is the server still running?") from error
+
+    @property
+    def _limit_s(self) -> float:
+        return min(_CHECK_S, self._place.timeout_s)
+
+    def _would_load(self, memory: Memory) -> bool:
+        return memory.loaded is False and LOAD_MODEL not in self._allow
+
+    def _refusal(self, memory: Memory) -> str:
+        return f"model {self._model} is not loaded: {memory.evidence}"
 
     def _load(self, items: Sequence[Item]) -> Done:
         cpu = time.thread_time_ns()
@@ -182,11 +210,11 @@ class Inference:
         self._answers.add(answer)
         self._last = answer
 
-    async def _embed(self, server: OpenAi, items: Sequence[Item]) -> Done:
+    async def _embed(self, server: ModelServer, items: Sequence[Item]) -> Done:
         texts = [text for item in items for text in item.texts]
         if not texts:
             return Done(self._clock(), 0, 0, tuple(items))
-        done = await server.embed(texts_payload(self._model, texts, self._options), len(texts))
+        done = await server.embed(self._model, texts, self._options)
         return Done(
             start_ns=done.start_ns,
             elapsed_ns=done.elapsed_ns,
@@ -195,12 +223,13 @@ class Inference:
             setup_ns=done.setup_ns,
             first_byte_ns=done.first_byte_ns,
             tokens=done.tokens,
+            load_ns=done.load_ns,
         )
 
-    async def _generate(self, server: OpenAi, items: Sequence[Item]) -> Done:
+    async def _generate(self, server: ModelServer, items: Sequence[Item]) -> Done:
         (item,) = items
         prompt = "\n\n".join(item.texts) or item.name
-        begun = await server.chat(chat_payload(self._model, prompt, self._output_tokens, self._options))
+        begun = await server.generate(self._model, prompt, self._output_tokens, self._options)
         self._keep(begun.answer)
         handed = Item(name=item.name, size_bytes=0, texts=item.texts[:1], answer=begun.answer)
         return Done(

@@ -1,4 +1,4 @@
-"""A ``process`` place: the user's own command, or the built-in ``chunk`` stand-in.
+"""A ``process`` place: the user's own command, or the built-in ``chunk`` stand-in (``url`` is ``service``'s).
 
 Knows what a document goes in as and what comes out; the running of a command is ``command``'s.
 """
@@ -25,6 +25,7 @@ from pathtrace.model.scenario import Action, Place, ProcessSpec, Start
 from pathtrace.model.work import Clock, Done, Item, LayerState, PlaceFacts
 from pathtrace.places.chunking import PIECE_CHARACTERS, decode, split
 from pathtrace.places.command import OUTPUT_BYTES, Command, Finished
+from pathtrace.places.documents import document_bytes, in_pieces, size_of, storable
 from pathtrace.places.threads import in_thread
 from pathtrace.redaction import redact_urls
 
@@ -76,10 +77,7 @@ class Process:
             return PlaceFacts(summary=f"command {program} (looked up, not run)")
         if self._spec.run == "chunk":
             return PlaceFacts(summary=f"built-in stand-in: pieces of about {PIECE_CHARACTERS:,} characters")
-        raise PlaceError(
-            f"{self._place.name}: a process behind a URL is not available in this version",
-            hint="give `command`, or `run: chunk`",
-        )
+        raise PlaceError(f"{self._place.name}: neither a command nor a stand-in")
 
     async def open(self, scratch: Path) -> PlaceFacts:
         self._scratch = scratch
@@ -130,11 +128,10 @@ class Process:
     def _chunk(self, item: Item) -> Done:
         cpu = time.thread_time_ns()
         start = self._clock()
-        texts = split(decode(_document(item)))
+        texts = split(decode(document_bytes(item)))
         elapsed = self._clock() - start
         cpu = time.thread_time_ns() - cpu
-        size = sum(len(text.encode()) for text in texts)
-        return Done(start, elapsed, size, (_pieces(item, texts, size),), cpu_ns=cpu)
+        return Done(start, elapsed, size_of(texts), (in_pieces(item, texts),), cpu_ns=cpu)
 
     def _run(self, command: Command, item: Item) -> Done:
         try:
@@ -143,12 +140,11 @@ class Process:
             raise OperationError(f"{self._called()} cannot be started: {error.strerror or error}") from error
         self._refuse_failure(ended)
         texts = tuple(self._text(line) for line in ended.output.splitlines() if line.strip())
-        size = sum(len(text.encode()) for text in texts)
         return Done(
             start_ns=ended.start_ns,
             elapsed_ns=ended.elapsed_ns,
-            bytes=size,
-            items=(_pieces(item, texts, size),),
+            bytes=size_of(texts),
+            items=(in_pieces(item, texts),),
             setup_ns=ended.setup_ns,
             first_byte_ns=ended.first_byte_ns,
             cpu_ns=ended.cpu_ns,
@@ -158,7 +154,7 @@ class Process:
     def _execute(self, command: Command, item: Item) -> Finished:
         arguments = self._spec.command or ()
         if not self.reads_itself:
-            return command.run(arguments, _document(item))
+            return command.run(arguments, document_bytes(item))
         with _PathFor(item, self._scratch) as path:
             return command.run([argument.replace(_PATH, path) for argument in arguments], None)
 
@@ -180,8 +176,7 @@ class Process:
         if not isinstance(text, str):
             shown = _shortened(decode(line))
             raise OperationError(f"{self._called()} printed a line that is not one JSON string: {shown}")
-        # JSON can spell half of a surrogate pair, which nothing further on could store.
-        return text.encode("utf-8", "replace").decode()
+        return storable(text)
 
     def _called(self) -> str:
         assert self._spec.command is not None
@@ -203,7 +198,7 @@ class _PathFor:
         try:
             with NamedTemporaryFile(dir=self._scratch, suffix=ending, delete=False) as file:
                 self._written = file.name
-                file.write(_document(self._item))
+                file.write(document_bytes(self._item))
         except OSError as error:
             self.__exit__()
             raise OperationError(
@@ -214,17 +209,6 @@ class _PathFor:
     def __exit__(self, *reason: object) -> None:
         if self._written is not None:
             Path(self._written).unlink(missing_ok=True)
-
-
-def _document(item: Item) -> bytes | memoryview:
-    """The document's bytes: pieces if it has been taken apart, else its data."""
-    if item.texts:
-        return "".join(item.texts).encode()
-    return item.data if item.data is not None else b""
-
-
-def _pieces(item: Item, texts: tuple[str, ...], size: int) -> Item:
-    return Item(name=item.name, size_bytes=size, texts=texts)
 
 
 def _programs_on_path() -> list[str]:

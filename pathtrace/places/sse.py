@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 _FIELDS = ("event:", "id:", "retry:", ":")
 _SHOWN = 160
@@ -26,7 +27,9 @@ class Chunk:
     tokens: int | None = None
     """Tokens generated in all, where the server counts them."""
     timings: dict[str, float] = field(default_factory=dict)
-    """llama.cpp's own times of the request, in its own units."""
+    """The server's own times of the request, in its own units (llama.cpp, Ollama)."""
+    load_ns: int = -1
+    """How long the server loaded its model for the request; 0: it was in memory already."""
 
 
 def read_line(line: str) -> Chunk | None:
@@ -54,7 +57,7 @@ def _chunk(payload: dict[str, object]) -> Chunk:
         text=_text(choice.get("delta")),
         finished=choice.get("finish_reason") is not None,
         tokens=count if isinstance(count, int) else None,
-        timings=_numbers(timings) if isinstance(timings, dict) else {},
+        timings=numbers(timings) if isinstance(timings, dict) else {},
     )
 
 
@@ -72,7 +75,8 @@ def _text(delta: object) -> str:
     return "".join(p for p in parts if isinstance(p, str)).encode("utf-8", "replace").decode()
 
 
-def _numbers(values: dict[object, object]) -> dict[str, float]:
+def numbers(values: Mapping[Any, object]) -> dict[str, float]:
+    """Those of ``values`` that are numbers."""
     return {str(key): float(value) for key, value in values.items() if isinstance(value, int | float)}
 
 
@@ -80,7 +84,7 @@ def parsed(text: str | bytes) -> object:
     """``text`` as JSON, or None."""
     try:
         return cast("object", json.loads(text))
-    except ValueError:
+    except (ValueError, RecursionError):  # the latter of brackets within brackets without end
         return None
 
 

@@ -87,4 +87,5 @@ class User:
         counted = answer.tokens if isinstance(answer, Answer) else None
         size = sum(len(piece.encode()) for piece in pieces)
         tokens = len(pieces) if counted is None else counted
-        return Done(start, last - start, size, first_byte_ns=0, tokens=tokens)
+        load_ns = answer.load_ns if isinstance(answer, Answer) else -1
+        return Done(start, last - start, size, first_byte_ns=0, tokens=tokens, load_ns=load_ns)

@@ -258,7 +258,7 @@ def test_a_stalled_answer_ends_with_its_time_limit_and_the_connection_is_closed(
                 await ask(place)
         if fault == "stall":
             assert await asyncio.to_thread(server.broken.wait, 5)
-        assert not place._server._client._transport._pool.connections  # type: ignore[union-attr]
+        assert not place._server._http.open_connections  # type: ignore[union-attr]
 
     within(described(server.url), tmp_path, life)
 
@@ -301,11 +301,6 @@ def test_check_tells_what_is_wrong_and_hides_the_key(server: ModelServer, fault:
     server.fault = fault
     with pytest.raises(PlaceError, match=said):
         asyncio.run(inference(described(server.url)).check())
-
-
-def test_another_api_is_not_available_yet(server: ModelServer) -> None:
-    with pytest.raises(PlaceError, match="api ollama is not available in this version"):
-        asyncio.run(inference(described(server.url, api="ollama")).check())
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems may hide sockets")
