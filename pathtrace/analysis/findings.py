@@ -63,6 +63,8 @@ def _impossible(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
         ceiling = evidence.ceiling(f"disk:{place}")
         if ceiling is None or not ceiling.bytes_per_s or figures.rate <= BEYOND * ceiling.bytes_per_s:
             continue
+        if figures.bytes < MEANINGFUL_BYTES:
+            continue
         disk = evidence.disk(place, study.span)
         measured = f"the disk alone: {format_rate(ceiling.bytes_per_s)}, {ceiling.source}"
         rate = f"{place} was read at {format_rate(figures.rate)}"
@@ -205,13 +207,17 @@ def _errors(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
             continue
         asks = study.flow.frequency.kind is FrequencyKind.PER_REQUEST
         what = "requests" if asks else "operations"
-        rest = (
-            "its figures are of the others"
-            if figures.errors < figures.operations
-            else "no figure of it holds"
-        )
+        code, rest = "errors", "its figures are of the others"
+        if figures.all_failed:
+            code, rest = "failed", "no figure of it holds"
         text = (
             f"{figures.errors} of {figures.operations} {what} failed in {figures.stage.action} at "
             f"{figures.stage.place}: {rest}"
         )
-        yield Finding("errors", text, evidence.run.faults[:3] or ("no text was recorded",))
+        yield Finding(code, text, _said(evidence, figures.stage.place) or ("no text was recorded",))
+
+
+def _said(evidence: Evidence, place: str) -> tuple[str, ...]:
+    """What a place's failed operations said; a fault that names no place may be of any."""
+    others = tuple(f"{each.name}: " for each in evidence.run.scenario.places if each.name != place)
+    return tuple(fault for fault in evidence.run.faults if not fault.startswith(others))[:3]

@@ -28,8 +28,9 @@ class Counted:
 
 
 def ranking(flows: Sequence[Counted], evidence: Evidence) -> tuple[RankingEntry, ...]:
-    """Every stage and resource on a critical path, rank 1 first."""
-    entries = [entry for counted in flows for entry in _of_flow(counted, evidence)]
+    """Every stage and resource on a critical path, rank 1 first; not of flows that failed at a stage."""
+    sound = [counted for counted in flows if not counted.study.failed]
+    entries = [entry for counted in sound for entry in _of_flow(counted, evidence)]
     entries.sort(key=lambda entry: (entry.waits != "people", -entry.seconds_per_day, entry.flow, entry.stage))
     return tuple(replace(entry, rank=rank) for rank, entry in enumerate(entries, 1))
 

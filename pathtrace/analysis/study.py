@@ -38,6 +38,11 @@ class FlowStudy:
     documents: int
 
     @property
+    def failed(self) -> bool:
+        """True if nothing came of one of its stages: then its times are those of failures."""
+        return any(judged.figures.all_failed for judged in self.stages.values())
+
+    @property
     def totals(self) -> dict[str, float]:
         """Critical-path seconds per resource."""
         return totals(self.path)

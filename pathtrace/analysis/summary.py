@@ -57,6 +57,11 @@ class StageFigures:
     parts: Parts | None
 
     @property
+    def all_failed(self) -> bool:
+        """Then its times say nothing about what it does when it works."""
+        return 0 < self.operations <= self.errors
+
+    @property
     def rate(self) -> float:
         """Bytes per second while operations were in progress."""
         return self.bytes / self.active_s if self.active_s else 0.0

@@ -18,17 +18,19 @@ def verdict(
     flows: Sequence[FlowReport],
     findings: Sequence[Finding],
 ) -> Verdict:
-    """Disagreement about frequency comes first; a stand-in that rank 1 rests on is in the first line."""
+    """Failure first, then disagreement about frequency; what follows says if rank 1 rests on a stand-in."""
+    failed = [_failure(finding) for finding in findings if finding.code == "failed"]
     if not ranking:
-        return Verdict((_nothing(evidence),))
+        return Verdict(tuple(failed[:3]) or (_nothing(evidence),))
     surprise = next((finding.text for finding in findings if finding.code == "frequency"), None)
-    lines = [f"{surprise}; keep the model loaded (free)."] if surprise else []
+    lines = failed[:1] + ([f"{surprise}; keep the model loaded (free)."] if surprise else [])
     lines.append(_limit(ranking[0]))
     if (link := _links(evidence, hops, flows)) is not None:
         lines.append(link)
     lines.append(_first_step(ranking, flows))
     if ranking[0].stand_in:
-        lines[0] = f"{lines[0][:-1]} — but this rests on a stand-in ({_stand_ins(ranking[0], evidence)})."
+        at = len(failed[:1])
+        lines[at] = f"{lines[at][:-1]} — but this rests on a stand-in ({_stand_ins(ranking[0], evidence)})."
     return Verdict(tuple(lines[:3]))
 
 
@@ -90,7 +92,13 @@ def _first_step(ranking: Sequence[RankingEntry], flows: Sequence[FlowReport]) ->
     content = {flow.name for flow in flows if flow.within_acceptable_wait}
     if first.flow in content and first.frequency != str(FrequencyKind.PER_LOAD):
         return f'"{first.flow}" comes within the acceptable wait: nothing needs buying for it.'
+    if first.advice.startswith("nothing "):
+        return f"{first.advice[0].upper()}{first.advice[1:]}."
     return f"First: {first.advice}{' (free)' if first.free else ''}."
+
+
+def _failure(finding: Finding) -> str:
+    return f"{finding.text} ({finding.evidence[0]})."
 
 
 def _stand_ins(entry: RankingEntry, evidence: Evidence) -> str:

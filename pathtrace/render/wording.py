@@ -113,7 +113,8 @@ def advised_once(entries: Sequence[RankingEntry]) -> Iterator[tuple[RankingEntry
     for entry in entries:
         said = (entry.flow, entry.advice) in given
         given.add((entry.flow, entry.advice))
-        cost = "free: " if entry.free and entry.advice else ""
+        to_do = entry.advice and not entry.advice.startswith("nothing ")
+        cost = "free: " if entry.free and to_do else ""
         yield entry, "" if said else cost + entry.advice
 
 

@@ -105,3 +105,9 @@ def test_a_command_that_always_fails_leaves_no_figure_and_is_to_be_mended() -> N
     limit = report.hops[1].limited_by
     assert (limit.resource, limit.evidence) == ("unknown", ("every operation failed",))
     assert limit.next_measurement == "mend the command, then run again"
+
+
+def test_a_failure_is_told_by_what_its_own_place_said() -> None:
+    run = index_run(READ, lambda sample: {"outcome": 1} if sample.stage == 1 and sample.operation < 6 else {})
+    said = ("library: locked", "indexer: exit code 2", "no result within the time limit of 3 s")
+    assert analyse(replace(run, faults=said)).findings[0].evidence == said[1:]
