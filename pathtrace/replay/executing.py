@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from pathtrace.model.sample import Window
 from pathtrace.model.scenario import Action, Flow, Scenario
 from pathtrace.model.work import Item
-from pathtrace.ports import Place, Questions, ReadsItself
+from pathtrace.ports import Place, Questions, ReadsItself, Ready
 from pathtrace.replay.asking import Asking
 from pathtrace.replay.budget import Budget
 from pathtrace.replay.metering import Meter
@@ -45,6 +45,7 @@ class Executor:
 
     async def stream(self, execution: Execution, flow: Flow) -> None:
         """Move everything that the flow's first place supplies through its stages. PlaceError."""
+        await self._make_ready(flow)
         first = flow.stages[0]
         items = await self._places[first.place].supply(first.action)
         self._announce(execution, flow, len(items))
@@ -56,6 +57,7 @@ class Executor:
 
     async def ask(self, execution: Execution, flow: Flow, users: int) -> None:
         """Let people ask all of the workload's requests, in turn or on schedule. PlaceError."""
+        await self._make_ready(flow)
         workload = self._scenario.workload
         questions = await self.questions(flow)
         self._announce(execution, flow, workload.requests)
@@ -68,6 +70,7 @@ class Executor:
 
     async def ask_after_idle(self, execution: Execution, flow: Flow, idle_s: float) -> None:
         """One request, the first after nothing was asked for ``idle_s``. PlaceError."""
+        await self._make_ready(flow)
         questions = await self.questions(flow)
         self._announce(execution, flow, 1)
         asking = Asking(execution, flow, self.setups(flow), self._recording, self._budget, idle_s)
@@ -93,6 +96,13 @@ class Executor:
         if not asked and isinstance(place, Questions):
             asked = await place.questions(self._scenario.workload.requests, self._scenario.control.seed)
         return [question(text) for text in asked or DEFAULT_QUESTIONS]
+
+    async def _make_ready(self, flow: Flow) -> None:
+        """PlaceError where a place would now have to do what the scenario does not allow."""
+        for stage in flow.stages:
+            place = self._places[stage.place]
+            if isinstance(place, Ready):
+                await place.ready(stage.action)
 
     async def _timed(self, flow: Flow, engine: Stream | Asking, work: Awaitable[Window]) -> None:
         """The timed part, with every counter read at both of its borders."""

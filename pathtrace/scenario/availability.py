@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathtrace.scenario import document as doc
 from pathtrace.scenario.faults import Fault
 from pathtrace.scenario.tree import Path, Tree
-from pathtrace.scenario.values import Api
 
 
 def unavailable(document: doc.Document, tree: Tree) -> Iterator[Fault]:
@@ -25,11 +24,6 @@ def _of_place(path: Path, place: doc.PlaceOf) -> Iterator[tuple[Path, str, str]]
     match place:
         case doc.Files(url=str() as url):
             yield (*path, "url"), f"files by {_scheme(url)}", "available: path (mount the share), make"
-        case doc.Process(url=str()):
-            yield (*path, "url"), "a process behind a url", "available: run, command"
-        case doc.Inference(api=Api.OLLAMA):
-            hint = "available: openai, which Ollama speaks too"
-            yield (*path, "api"), "api: ollama", hint
         case _:
             return
 
