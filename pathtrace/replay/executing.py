@@ -45,7 +45,7 @@ class Executor:
 
     async def stream(self, execution: Execution, flow: Flow) -> None:
         """Move everything that the flow's first place supplies through its stages. PlaceError."""
-        await self._make_ready(flow)
+        await self._check_ready(flow)
         first = flow.stages[0]
         items = await self._places[first.place].supply(first.action)
         self._announce(execution, flow, len(items))
@@ -57,7 +57,7 @@ class Executor:
 
     async def ask(self, execution: Execution, flow: Flow, users: int) -> None:
         """Let people ask all of the workload's requests, in turn or on schedule. PlaceError."""
-        await self._make_ready(flow)
+        await self._check_ready(flow)
         workload = self._scenario.workload
         questions = await self.questions(flow)
         self._announce(execution, flow, workload.requests)
@@ -70,7 +70,7 @@ class Executor:
 
     async def ask_after_idle(self, execution: Execution, flow: Flow, idle_s: float) -> None:
         """One request, the first after nothing was asked for ``idle_s``. PlaceError."""
-        await self._make_ready(flow)
+        await self._check_ready(flow)
         questions = await self.questions(flow)
         self._announce(execution, flow, 1)
         asking = Asking(execution, flow, self.setups(flow), self._recording, self._budget, idle_s)
@@ -97,7 +97,7 @@ class Executor:
             asked = await place.questions(self._scenario.workload.requests, self._scenario.control.seed)
         return [question(text) for text in asked or DEFAULT_QUESTIONS]
 
-    async def _make_ready(self, flow: Flow) -> None:
+    async def _check_ready(self, flow: Flow) -> None:
         """PlaceError where a place would now have to do what the scenario does not allow."""
         for stage in flow.stages:
             place = self._places[stage.place]
