@@ -81,7 +81,7 @@ def test_a_schema_is_one_json_document(name: str, capsys: Capture) -> None:
 
 def test_places_are_listed_for_people_and_programs(capsys: Capture) -> None:
     assert main(["places"]) == 0
-    text = capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())
     assert "sqlite" in text
     assert "(not available in this version)" in text
     assert main(["places", "--json"]) == 0
