@@ -11,11 +11,12 @@ from pathtrace.analysis.caveats import about, caveats, why_not_measured
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.executions import executions
 from pathtrace.analysis.findings import findings
-from pathtrace.analysis.frequency import DRIVEN, Ending, Observed, endings, observe
+from pathtrace.analysis.frequency import DRIVEN, Observed, observe
 from pathtrace.analysis.hops import hop_reports, unmeasured_hops
 from pathtrace.analysis.loads import load_findings
 from pathtrace.analysis.ranking import Counted, ranking
 from pathtrace.analysis.requests import requests_report
+from pathtrace.analysis.rereading import Ending, endings
 from pathtrace.analysis.resources import capacity_reports, dataset_reports, resource_reports
 from pathtrace.analysis.spread import estimate, middle
 from pathtrace.analysis.study import FlowStudy, daily, study
@@ -73,7 +74,8 @@ def assemble(run: Run) -> Report:
     studies = _studies(evidence, gathered)
     observed = _observed(evidence, gathered, studies)
     doubts = caveats(run, tuple(studies.values()))
-    requests = _requests(gathered)
+    asked = _requests(gathered)
+    requests = tuple(report for report in asked if report.after_idle_s is None)
     counted = {index: _counted(run, each, observed[index], requests) for index, each in studies.items()}
     flows = tuple(_flow_report(run, flow, counted.get(at)) for at, flow in enumerate(run.scenario.flows))
     hops = _hops(run, studies, observed, doubts)
@@ -95,6 +97,7 @@ def assemble(run: Run) -> Report:
         findings=found,
         caveats=doubts,
         repeats=_repeats(run, gathered.figures),
+        after_idle=tuple(report for report in asked if report.after_idle_s is not None),
     )
 
 

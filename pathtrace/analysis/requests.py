@@ -43,6 +43,7 @@ def requests_report(execution: Execution, flow: Flow, workload: Workload, users:
             if wait is not None and len(whole)
             else None
         ),
+        after_idle_s=(execution.window.idle_s or None) if execution.window else None,
     )
 
 

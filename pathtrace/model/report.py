@@ -185,6 +185,8 @@ class RequestsReport:
     tokens_per_s: float | None
     within_acceptable_wait: float | None
     """Share of requests answered within ``acceptable_wait``, 0 to 1."""
+    after_idle_s: float | None = None
+    """Set if these were asked after a pause of so long: they are not a load level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,3 +277,5 @@ class Report:
     findings: tuple[Finding, ...]
     caveats: tuple[Caveat, ...]
     repeats: tuple[RepeatReport, ...]
+    after_idle: tuple[RequestsReport, ...] = ()
+    """The first requests after the scenario's idle gaps."""

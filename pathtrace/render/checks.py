@@ -7,16 +7,18 @@ from collections.abc import Iterator
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pathtrace.model.check import CheckReport, MemoryCheck, PlaceCheck, RoomCheck, TimeEstimate
+from pathtrace.model.check import CheckReport, MemoryCheck, MemoryPart, PlaceCheck, RoomCheck, TimeEstimate
 from pathtrace.model.scenario import Action
 from pathtrace.render import wording
 from pathtrace.render.layout import Pairs, bullet, heading, line
 from pathtrace.units import format_duration
 
+_PART_NAMES = {"cache": "attention cache"}
+
 
 def check_view(report: CheckReport) -> RenderableType:
     """Whether a run can start, then what it would read, write and need."""
-    return Group(*_verdict(report), *_places(report), *_plan(report), *_doubts(report))
+    return Group(*_verdict(report), *_places(report), *_plan(report), *_memories(report), *_doubts(report))
 
 
 def _verdict(report: CheckReport) -> Iterator[RenderableType]:
@@ -52,11 +54,6 @@ def _plan(report: CheckReport) -> Iterator[RenderableType]:
         ("each repeat", _moved(report)),
         ("repeats", f"{control.repeats}, start {control.start.value}, budget {budget}"),
         ("time", _time(report.estimate)),
-        *(
-            (f"memory of {entry.host}", _memory(entry))
-            for entry in report.memory
-            if entry.needed_bytes is not None
-        ),
         *((f"room for {entry.subject}", _room(entry)) for entry in report.room),
     ]
     yield heading("A run")
@@ -79,15 +76,67 @@ def _time(estimate: TimeEstimate) -> str:
     return f"{format_duration(estimate.low_s)} to {format_duration(estimate.high_s)}: {estimate.basis}"
 
 
+def _memories(report: CheckReport) -> Iterator[RenderableType]:
+    """Host by host, never added together; hosts that no model runs on need nothing."""
+    entries = [entry for entry in report.memory if entry.parts or entry.needed_bytes is not None]
+    if entries:
+        yield heading("Memory", "with every model loaded; a mapped file counts as memory")
+        yield Pairs(tuple((entry.host, Text(wording.plain(_memory(entry)))) for entry in entries))
+
+
 def _memory(entry: MemoryCheck) -> str:
-    there = f"{wording.size(entry.available_bytes)} available of {wording.size(entry.total_bytes)}"
-    short = _short(entry.needed_bytes, entry.available_bytes)
-    return f"{wording.size(entry.needed_bytes)} needed, {there}{short}"
+    lines = [f"{_between(entry.needed_bytes, entry.high_bytes)} needed, {_there(entry)}{_enough(entry)}"]
+    if entry.gpu_bytes is not None:
+        lines.append(_on_gpu(entry, entry.gpu_bytes))
+    lines += [f"{part.place} {_PART_NAMES.get(part.name, part.name)}: {_part(part)}" for part in entry.parts]
+    return "\n".join(lines)
+
+
+def _there(entry: MemoryCheck) -> str:
+    if entry.total_bytes is None:
+        return "how much there is is not known (`memory` of the host)"
+    if entry.available_bytes is None:
+        return f"{wording.size(entry.total_bytes)} in all, as declared"
+    return f"{wording.size(entry.available_bytes)} available of {wording.size(entry.total_bytes)}"
+
+
+def _enough(entry: MemoryCheck) -> str:
+    there = entry.total_bytes if entry.available_bytes is None else entry.available_bytes
+    short = _short(entry.needed_bytes, there)
+    return short or (": MAY NOT BE ENOUGH" if _short(entry.high_bytes, there) else "")
+
+
+def _on_gpu(entry: MemoryCheck, gpu_bytes: int) -> str:
+    size = f"GPU memory {wording.size(gpu_bytes)} (declared)"
+    if entry.high_bytes is not None and entry.high_bytes <= gpu_bytes:
+        return f"{size}: all of it fits there"
+    if entry.needed_bytes is not None and entry.needed_bytes > gpu_bytes:
+        return f"{size}: not all fits there, the rest stays in the host's memory"
+    return f"{size}: whether all fits there is not sure"
+
+
+def _part(part: MemoryPart) -> str:
+    if part.low_bytes is None:
+        return f"not known: {part.basis}"
+    return f"{_between(part.low_bytes, part.high_bytes)} ({part.basis})"
+
+
+def _between(low: int | None, high: int | None) -> str:
+    if low is None or high == low:
+        return wording.size(low)
+    return (
+        f"{wording.size(low)} – {wording.size(high)}" if high is not None else f"at least {wording.size(low)}"
+    )
 
 
 def _room(entry: RoomCheck) -> str:
     free = f"{wording.size(entry.free_bytes)} free at {entry.path}"
-    return f"{wording.size(entry.needed_bytes)} needed, {free}{_short(entry.needed_bytes, entry.free_bytes)}"
+    most = entry.needed_bytes if entry.high_bytes is None else entry.high_bytes
+    needed = (
+        wording.size(entry.needed_bytes) if entry.high_bytes is None else _between(entry.needed_bytes, most)
+    )
+    basis = f" ({entry.basis})" if entry.basis else ""
+    return f"{needed} needed{basis}, {free}{_short(most, entry.free_bytes)}"
 
 
 def _short(needed: int | None, there: int | None) -> str:

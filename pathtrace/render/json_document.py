@@ -5,7 +5,7 @@ Absent knowledge is null, never 0. How a document is written to a stream belongs
 
 from __future__ import annotations
 
-from pathtrace.model.check import CheckReport, PlaceCheck
+from pathtrace.model.check import CheckReport, MemoryPart, PlaceCheck
 from pathtrace.model.report import (
     CapacityReport,
     DatasetReport,
@@ -47,6 +47,7 @@ def run_document(run: Run, report: Report) -> Document:
         "hops": [figures.hop(hop) for hop in report.hops],
         "flows": [_flow(flow) for flow in report.flows],
         "requests": _requests(report, run.scenario),
+        "after_idle": [{"idle_s": each.after_idle_s, **_request(each)} for each in report.after_idle],
         "resources": [_resource(resource) for resource in report.resources],
         "ranking": [_ranking(entry) for entry in report.ranking],
         "findings": [figures.finding(finding) for finding in report.findings],
@@ -75,6 +76,9 @@ def check_document(report: CheckReport) -> Document:
                 "needed_bytes": entry.needed_bytes,
                 "available_bytes": entry.available_bytes,
                 "total_bytes": entry.total_bytes,
+                "high_bytes": entry.high_bytes,
+                "gpu_bytes": entry.gpu_bytes,
+                "parts": [_memory_part(part) for part in entry.parts],
             }
             for entry in report.memory
         },
@@ -83,6 +87,8 @@ def check_document(report: CheckReport) -> Document:
                 "path": entry.path,
                 "needed_bytes": entry.needed_bytes,
                 "free_bytes": entry.free_bytes,
+                "high_bytes": entry.high_bytes,
+                "basis": entry.basis,
             }
             for entry in report.room
         },
@@ -283,6 +289,16 @@ def _repeat(repeat: RepeatReport) -> Document:
             }
             for hop in repeat.hops
         },
+    }
+
+
+def _memory_part(part: MemoryPart) -> Document:
+    return {
+        "name": part.name,
+        "place": part.place,
+        "low_bytes": part.low_bytes,
+        "high_bytes": part.high_bytes,
+        "basis": part.basis,
     }
 
 

@@ -43,6 +43,7 @@ def run_schema() -> Document:
         hops=_list(_hop()),
         flows=_list(_flow()),
         requests={"anyOf": [_request(), _list(_request()), {"type": "null"}]},
+        after_idle=_list(_request(idle_s=_FIGURE)),
         resources=_list(_resource()),
         ranking=_list(_ranking()),
         findings=_list(_object(code=_TEXT, text=_TEXT, evidence=_list(_TEXT))),
@@ -239,8 +240,9 @@ def _flow() -> Document:
     )
 
 
-def _request() -> Document:
+def _request(**more: Document) -> Document:
     return _object(
+        **more,
         count=_COUNT,
         users=_COUNT,
         per_s=_FIGURE_OR_NULL,

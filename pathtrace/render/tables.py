@@ -148,14 +148,18 @@ def requests(run: Run, report: Report) -> Iterator[RenderableType]:
     within = "within limit" if wait is None else f"within {format_duration(wait)}"
     yield heading("Requests", f"{loop}; waits are from asking to the answer's end")
     header = ("users", "answers", "p50", "p90", "first token", "tokens", "rate", within)
-    rows = tuple(Row(_request_cells(entry)) for entry in report.requests)
+    rows = tuple(Row(_request_cells(entry)) for entry in (*report.requests, *report.after_idle))
     yield Rows(header, rows, right=frozenset(range(len(header))))
+
+
+def _pause(idle_s: float) -> str:
+    return f"after {format_duration(idle_s)} idle"
 
 
 def _request_cells(entry: RequestsReport) -> tuple[str, ...]:
     failed = f" ({wording.number(entry.errors)} failed)" if entry.errors else ""
     return (
-        wording.number(entry.users),
+        wording.number(entry.users) if entry.after_idle_s is None else _pause(entry.after_idle_s),
         wording.number(entry.count) + failed,
         wording.duration(entry.latency.p50_s),
         wording.duration(entry.latency.p90_s),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
-from pathtrace.model.check import CheckReport, MemoryCheck, PlaceCheck, RoomCheck, TimeEstimate
+from pathtrace.model.check import CheckReport, MemoryCheck, MemoryPart, PlaceCheck, RoomCheck, TimeEstimate
 from pathtrace.model.report import (
     CapacityReport,
     Caveat,
@@ -640,7 +640,21 @@ CHECK = CheckReport(
             "start the server, or correct url",
         ),
     ),
-    memory=(MemoryCheck("workstation", 5_000_000_000, 21_474_836_480, 34_359_738_368),),
+    memory=(
+        MemoryCheck(
+            "workstation",
+            5_556_870_912,
+            21_474_836_480,
+            34_359_738_368,
+            5_700_000_000,
+            8_589_934_592,
+            (
+                MemoryPart("weights", "model", 5_000_000_000, 5_000_000_000, "all bytes of its files"),
+                MemoryPart("cache", "model", 536_870_912, 536_870_912, "4,096 tokens; 32 layers"),
+                MemoryPart("runtime", "model", 20_000_000, 163_129_088, "the process and its work"),
+            ),
+        ),
+    ),
     room=(RoomCheck("scratch", "/tmp", 402_653_184, 64_424_509_440),),
     read_bytes=6_275_068_416,
     write_bytes=402_653_184,

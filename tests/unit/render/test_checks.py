@@ -29,5 +29,5 @@ def test_a_check_without_faults_says_that_the_run_can_start() -> None:
 
 
 def test_too_little_memory_stands_out() -> None:
-    report = replace(example.CHECK, memory=(MemoryCheck("workstation", 10, 5, 20),))
+    report = replace(example.CHECK, memory=(MemoryCheck("workstation", 10, 5, 20, 10),))
     assert "10 B needed, 5 B available of 20 B: NOT ENOUGH" in drawn(check_view(report), 80)
