@@ -7,11 +7,12 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from pathtrace.analysis.memory_plan import HostPlan, host_plans
 from pathtrace.errors import PlaceError
 from pathtrace.model.check import CheckReport, MemoryCheck, PlaceCheck, RoomCheck, TimeEstimate
 from pathtrace.model.report import Caveat
 from pathtrace.model.run import HostFacts
-from pathtrace.model.scenario import Action, FrequencyKind, Scenario
+from pathtrace.model.scenario import Action, FrequencyKind, Host, Scenario
 from pathtrace.model.work import PlaceFacts
 from pathtrace.ports import Place as PlacePort
 from pathtrace.units import format_duration
@@ -58,20 +59,27 @@ async def _check(scenario: Scenario, name: str, place: PlacePort) -> PlaceCheck:
     return PlaceCheck(name, described.kind.value, described.host, facts, None)
 
 
-def _weights_bytes(scenario: Scenario, facts: Mapping[str, PlaceFacts]) -> int | None:
-    """Bytes of everything that is loaded for inference; None if no flow loads anything."""
-    loaded = {
-        stages[0].place
-        for stages in (flow.stages for flow in scenario.flows)
-        if stages[0].action is Action.READ and stages[-1].action is Action.LOAD
-    }
-    known = [facts[name].bytes or 0 for name in loaded if name in facts]
-    return sum(known) if known else None
+def _memory(scenario: Scenario, facts: Mapping[str, PlaceFacts], here: HostFacts) -> tuple[MemoryCheck, ...]:
+    """This host first, then every other that a model runs on: each against its own memory alone."""
+    plans = {plan.host: plan for plan in host_plans(scenario, facts)}
+    plans.setdefault(here.name, HostPlan(here.name, ()))
+    described = {host.name: host for host in scenario.hosts}
+    names = sorted(plans, key=lambda name: name != here.name)
+    return tuple(_host_memory(plans[name], described.get(name), here) for name in names)
 
 
-def _memory(scenario: Scenario, facts: Mapping[str, PlaceFacts], host: HostFacts) -> tuple[MemoryCheck, ...]:
-    needed = _weights_bytes(scenario, facts)
-    return (MemoryCheck(host.name, needed, host.memory_available_bytes, host.memory_bytes),)
+def _host_memory(plan: HostPlan, host: Host | None, here: HostFacts) -> MemoryCheck:
+    is_here = plan.host == here.name
+    declared = host.memory_bytes if host else None
+    return MemoryCheck(
+        host=plan.host,
+        needed_bytes=plan.low_bytes,
+        available_bytes=here.memory_available_bytes if is_here else None,
+        total_bytes=here.memory_bytes if is_here else declared,
+        high_bytes=plan.high_bytes,
+        gpu_bytes=host.gpu_memory_bytes if host else None,
+        parts=plan.parts,
+    )
 
 
 def _room(facts: Mapping[str, PlaceFacts], store: Path) -> tuple[RoomCheck, ...]:

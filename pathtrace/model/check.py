@@ -26,13 +26,33 @@ class PlaceCheck:
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryPart:
+    """What one model on a host needs for one thing. ``high_bytes`` None: there is no saying how much."""
+
+    name: str
+    """``weights``, ``cache`` (of attention: keys and values) or ``runtime``."""
+    place: str
+    """The model's place."""
+    low_bytes: int | None
+    high_bytes: int | None
+    basis: str
+    """What the figure rests on."""
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryCheck:
-    """Memory that a host needs (weights that are loaded there, say) against what it has."""
+    """Memory that a host's models need against what it has. Never more than one host's memory."""
 
     host: str
     needed_bytes: int | None
+    """At least: the sum of what is known; None if nothing is needed or known."""
     available_bytes: int | None
     total_bytes: int | None
+    high_bytes: int | None = None
+    """At most; None if a part is not known."""
+    gpu_bytes: int | None = None
+    """``gpu_memory`` as declared."""
+    parts: tuple[MemoryPart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +64,10 @@ class RoomCheck:
     path: str
     needed_bytes: int | None
     free_bytes: int | None
+    high_bytes: int | None = None
+    """At most, where ``needed_bytes`` is the least."""
+    basis: str | None = None
+    """What the figure rests on, where it is not simply counted."""
 
 
 @dataclass(frozen=True, slots=True)

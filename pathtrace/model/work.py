@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from pathtrace.model.weights import WeightsHeader
+
 
 class Item(NamedTuple):
     """One thing on its way along a flow: a document, a block, its pieces, a question, an answer.
@@ -77,6 +79,11 @@ class PlaceFacts:
     sparse_bytes: int | None = None
     fingerprint: str | None = None
     warnings: tuple[str, ...] = ()
+    weights: WeightsHeader | None = None
+    """Of a place that holds one model whose header can be read."""
+    disk_total_bytes: int | None = None
+    disk_used_bytes: int | None = None
+    """Of the disk that it writes to, or else lies on."""
 
 
 @dataclass(frozen=True, slots=True)

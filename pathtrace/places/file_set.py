@@ -28,6 +28,7 @@ from pathtrace.places.tensor_files import (
     looks_like_weights,
     tensor_ranges,
 )
+from pathtrace.places.weights_header import weights_header
 from pathtrace.units import format_bytes
 
 _HASHED_FILES = 16
@@ -180,7 +181,7 @@ def _ranges(files: FileList, index: int, warnings: list[str]) -> tuple[Range, ..
 
 
 def facts(files: FileList, how: str, warnings: tuple[str, ...]) -> PlaceFacts:
-    """What is there, for a person and for the run."""
+    """What is there, for a person and for the run. Blocking: reads the header of weights."""
     count = len(files)
     if files.sparse_bytes > _SPARSE_SHARE * files.total_bytes:
         sparse = format_bytes(files.sparse_bytes)
@@ -194,6 +195,7 @@ def facts(files: FileList, how: str, warnings: tuple[str, ...]) -> PlaceFacts:
         read_bytes=files.total_bytes,
         sparse_bytes=files.sparse_bytes,
         warnings=files.warnings + warnings,
+        weights=weights_header(files),
     )
 
 

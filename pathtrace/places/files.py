@@ -143,7 +143,7 @@ class Files:
         if self._place.data == "output":
             return await self._blocking(lambda stopped: self._output_facts())
         found = await self._blocking(self._find)
-        return facts(found, self._how(found), ())
+        return await self._blocking(lambda stopped: facts(found, self._how(found), ()))
 
     async def open(self, scratch: Path) -> PlaceFacts:
         if self._spec.make is not None:
@@ -161,7 +161,8 @@ class Files:
         self._layout = await self._blocking(lambda stopped: layout(self._place, files))
         await self._blocking(lambda stopped: refuse_direct(self._place, files, self._mount))
         self._document = _DOCUMENTS[self._layout.access]
-        return facts(files, self._how(files), self._layout.warnings)
+        warnings = self._layout.warnings
+        return await self._blocking(lambda stopped: facts(files, self._how(files), warnings))
 
     async def begin(self, start: Start, actions: frozenset[Action]) -> tuple[LayerState, ...]:
         self._let_go()

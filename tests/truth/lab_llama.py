@@ -69,6 +69,14 @@ def embedding(model: Path) -> Iterator[Server]:
 
 
 @contextlib.contextmanager
+def remembering(model: Path, context: int) -> Iterator[Server]:
+    """Serve completions of up to ``context`` tokens, with batches of the usual size."""
+    options = ["--ctx-size", str(context), "--batch-size", "2048", "--ubatch-size", "512"]
+    with _llama_server(model, options) as server:
+        yield server
+
+
+@contextlib.contextmanager
 def _llama_server(model: Path, options: list[str]) -> Iterator[Server]:
     command = lab_tools.llama_server()
     if command is None:
