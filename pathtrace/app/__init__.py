@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pathtrace.errors import UsageError
+from pathtrace.errors import StoreError, UsageError
 from pathtrace.model.check import CheckReport
 from pathtrace.model.report import Report
 from pathtrace.model.run import Run
@@ -26,6 +26,8 @@ class Outcome:
     folder: Path
     run: Run
     report: Report
+    unstored: StoreError | None = None
+    """Why a part of it is not in the store."""
 
 
 def load_scenario(path: Path, environ: Mapping[str, str]) -> Scenario:
@@ -56,7 +58,7 @@ async def check(scenario: Scenario, store: Path) -> CheckReport:
 async def run(
     scenario: Scenario, store: Path, *, label: str | None, progress: Progress, stop: StopRequest
 ) -> Outcome:
-    """Replay, measure, store and analyse. StoreError if the store refuses: what it took stays."""
+    """Replay, measure, store and analyse. StoreError if the store takes nothing at all."""
     from pathtrace.app.measuring import Measurement
     from pathtrace.render.json_document import run_document
     from pathtrace.render.markdown import run_page
@@ -65,10 +67,13 @@ async def run(
     measurement = Measurement(scenario, store, label, progress, stop)
     folder = await measurement.measure()
     outcome = _open(folder)
-    write_document(folder, "run.json", to_json(run_document(outcome.run, outcome.report)))
-    write_document(folder, "report.md", run_page(outcome.run, outcome.report))
-    measurement.check_healthy()
-    return outcome
+    unstored = measurement.unstored
+    try:
+        write_document(folder, "run.json", to_json(run_document(outcome.run, outcome.report)))
+        write_document(folder, "report.md", run_page(outcome.run, outcome.report))
+    except StoreError as error:
+        unstored = unstored or error
+    return replace(outcome, unstored=unstored)
 
 
 def show(store: Path, name: str) -> Outcome:

@@ -13,6 +13,7 @@ from pathlib import Path
 from pathtrace import registry
 from pathtrace.app.probing import measure_ceilings
 from pathtrace.app.scratch import scratch_folder
+from pathtrace.errors import StoreError
 from pathtrace.model.report import Caveat
 from pathtrace.model.run import Activity, Ceiling, CheckResult, Environment, OwnCost, Reached, Run
 from pathtrace.model.sample import ReadingTable
@@ -55,13 +56,14 @@ class Measurement:
         self._reached: dict[str, Reached] = {}
         self._ceilings: tuple[Ceiling, ...] = ()
         self._activity: tuple[Activity, ...] = ()
+        self._refusal: StoreError | None = None
         self._checks: tuple[CheckResult, ...] = ()
         self.folder = runs.create(store, scenario.text, self._scrub, self._started_at)
 
     async def measure(self) -> Path:
         """Replay, probe, fingerprint, close, write the facts; returns the run's folder.
 
-        StoreError only where nothing could be stored. A second stop request cuts the replay short
+        StoreError only where nothing could be stored; of a part ``unstored`` tells. A second stop request cuts the replay short
         and still leaves a readable run.
         """
         self._recorder = await Recorder.start(self.folder, self._scrub)
@@ -89,9 +91,10 @@ class Measurement:
             )
             await self._interruptible(self._observed(budget, servers))
 
-    def check_healthy(self) -> None:
-        """Raise the StoreError that ended the recording, if one did."""
-        self._recorder.check_healthy()
+    @property
+    def unstored(self) -> StoreError | None:
+        """Why a part of what was measured is not in the store; None if all of it is."""
+        return self._recorder.failure or self._refusal
 
     async def _interruptible(self, work: Coroutine[None, None, None]) -> None:
         """Run the work as a task that a second stop request may cancel; an outer cancel passes through."""
@@ -150,14 +153,16 @@ class Measurement:
             not self._replay.skipped
             and self._replay.repeats_done > 0
             and not self._recorder.faults
-            and self._recorder.failure is None
+            and self.unstored is None
         )
         return "complete" if whole else "partial"
 
     def _write(self, status: str) -> None:
         """The facts as known so far; a store that refuses is told of at the end, not here."""
-        if self._recorder.failure is None:
+        try:
             facts.write_facts(self.folder, self._run(status), self._scrub)
+        except StoreError as error:
+            self._refusal = error
 
     def _run(self, status: str) -> Run:
         return Run(

@@ -58,6 +58,8 @@ def command(scenario: Path | None, label: str | None, store: Path | None, as_jso
     with closing(progress_for(loaded, quiet)) as progress:
         outcome = asyncio.run(_replay(loaded, given_store(store), label, progress, stop))
     write_outcome(outcome, as_json)
+    if outcome.unstored is not None:
+        raise outcome.unstored
     return exit_code(outcome, stop)
 
 

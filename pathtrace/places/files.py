@@ -272,7 +272,7 @@ class Files:
             raise PlaceError(
                 f"making {format_bytes(made.bytes)} needs more room than the {format_bytes(free)} free "
                 f"in {shown(str(folder.parent))}",
-                hint="make less, or set TMPDIR to a disk with more room",
+                hint="make less, or name a disk with more room: --store DIR",
                 where=self._place.name,
             )
         sizes = made_sizes(made, self._seed)

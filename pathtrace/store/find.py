@@ -8,21 +8,25 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from pathtrace.errors import RunFileError
+from pathtrace.errors import RunFileError, UsageError
 from pathtrace.store import files
 from pathtrace.store.facts import read_document
 
 _LAST = re.compile(r"last(?:~(\d+))?")
 _LISTED = 5
+_DATA = "~/.local/share"
 
 
 def default_store(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where runs lie unless the command line says otherwise."""
+    """Where runs lie unless the command line says otherwise. UsageError if that is not known."""
     named = environment.get("PATHTRACE_STORE")
-    if named:
-        return Path(named).expanduser()
-    home = environment.get("XDG_DATA_HOME") or "~/.local/share"
-    return Path(home).expanduser() / "pathtrace" / "runs"
+    folder = Path(named) if named else Path(environment.get("XDG_DATA_HOME") or _DATA, "pathtrace", "runs")
+    try:
+        return folder.expanduser()
+    except RuntimeError as error:  # somebody without a home
+        raise UsageError(
+            f"no home folder is known for {folder}", hint="say where runs lie: --store DIR"
+        ) from error
 
 
 def run_ids(store: Path) -> tuple[str, ...]:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import dataclasses
 import secrets
+import shutil
 import string
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pathtrace.errors import StoreError
 from pathtrace.model.report import Caveat
 from pathtrace.model.run import Run
 from pathtrace.model.sample import ReadingTable, Sample, SampleTable, Window
@@ -45,8 +47,12 @@ def create(store: Path, scenario_text: str, scrub: Scrub, now: datetime) -> Path
             files.make_folder(folder)
         except FileExistsError:
             continue
-        files.make_reserve(folder)
-        files.write_document(folder, files.SCENARIO, scrub(scenario_text))
+        try:
+            files.make_reserve(folder)
+            files.write_document(folder, files.SCENARIO, scrub(scenario_text))
+        except StoreError:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
         return folder
 
 

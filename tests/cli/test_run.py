@@ -144,6 +144,34 @@ def test_a_stop_while_files_are_being_made_does_not_wait_for_the_rest_of_them(
     assert not list(tmp_path.glob("store/.scratch/*"))
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs a limit for the size of files")
+def test_a_store_that_takes_no_more_costs_only_what_it_refused(tmp_path: Path) -> None:
+    import resource
+
+    (tmp_path / "many.yaml").write_text(
+        "pathtrace: 1\nname: many\nrepeats: 3\nplaces:\n"
+        "  documents: {kind: files, make: {files: 4000, bytes: 400 KiB, kind: text}}\n"
+        "  chunker: {kind: process, run: chunk}\n"
+        "flows:\n  index: {path: [documents, chunker], frequency: every 24 h}\n"
+    )
+    most = 600 * 1024  # of any file: the samples of one repeat need more
+    done = subprocess.run(
+        command("run", "many.yaml", "--json", "--store", str(tmp_path / "store")),
+        capture_output=True,
+        env=environment(tmp_path),
+        cwd=tmp_path,
+        timeout=100,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
+    )
+    assert done.returncode == 3
+    assert b"cannot write: file too large" in done.stderr
+    document = json.loads(done.stdout)
+    assert document["status"] == "partial"
+    assert document["hops"][0]["operations"] > 0
+    shown = json.loads(pathtrace(tmp_path, "show", "--json", "--store", str(tmp_path / "store")).out)
+    assert (shown["id"], shown["status"]) == (document["id"], "partial")
+
+
 def test_on_a_terminal_progress_is_live_and_goes_away(store: Path) -> None:
     leader, follower = pty.openpty()
     process = subprocess.Popen(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pathtrace.errors import RunFileError
+from pathtrace.errors import RunFileError, UsageError
 from pathtrace.store.find import default_store, resolve, run_ids
 
 IDS = ("20261129-080000-aaaa", "20261130-080000-bbbb", "20261130-090000-cccc")
@@ -91,3 +91,10 @@ def test_there_is_no_last_run_in_an_empty_store(tmp_path: Path) -> None:
 )
 def test_the_store_is_where_the_environment_says(environment: dict[str, str], store: Path) -> None:
     assert default_store(environment) == store
+
+
+def test_where_nobody_has_a_home_the_store_has_to_be_named() -> None:
+    with pytest.raises(UsageError) as caught:
+        default_store({"XDG_DATA_HOME": "~nosuchperson/data"})
+    assert caught.value.message == "no home folder is known for ~nosuchperson/data/pathtrace/runs"
+    assert caught.value.hint == "say where runs lie: --store DIR"

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import errno
+import os
 import shutil
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pathtrace.errors import RunFileError
+from pathtrace.errors import RunFileError, StoreError
 from pathtrace.model.run import Run
 from pathtrace.model.sample import Reading, ReadingTable, Sample, Window
 from pathtrace.store import runs
@@ -43,6 +45,18 @@ def test_a_run_that_was_saved_loads_as_it_was(tmp_path: Path) -> None:
 
     assert_same(runs.load(folder), PLAIN)
     assert (folder / "scenario.yaml").read_text() == "pathtrace: 1\n"
+
+
+def test_a_store_without_room_for_a_run_keeps_no_empty_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreError, match="no space left on device"):
+        runs.create(tmp_path, "pathtrace: 1\n", str, NOW)
+    assert list(tmp_path.iterdir()) == []
 
 
 small = st.integers(0, 2**15 - 1)
