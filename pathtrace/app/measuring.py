@@ -63,8 +63,8 @@ class Measurement:
     async def measure(self) -> Path:
         """Replay, probe, fingerprint, close, write the facts; returns the run's folder.
 
-        StoreError only where nothing could be stored; of a part ``unstored`` tells. A second stop request cuts the replay short
-        and still leaves a readable run.
+        StoreError only where nothing could be stored; of a part ``unstored`` tells. A second stop request
+        cuts the replay short and still leaves a readable run.
         """
         self._recorder = await Recorder.start(self.folder, self._scrub)
         try:
