@@ -1,7 +1,7 @@
 """How often data really moves: declared by the user, observed from bytes pathtrace did not move itself.
 
-Observed frequency comes from a model server's own counters over the requests of the run, fitted as
-``bytes = a + b·requests``: what is loaded once lies in ``a``, what is read anew each time in ``b``.
+Observed frequency comes from a model server's own counters over the requests of the run, which
+``rereading`` reads.
 """
 
 from __future__ import annotations
@@ -9,41 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from pathtrace.analysis.counters import Floats
-from pathtrace.analysis.evidence import PAGE_BYTES, Evidence
-from pathtrace.analysis.executions import Execution
+from pathtrace.analysis.evidence import Evidence
+from pathtrace.analysis.eviction import Reason, reason
+from pathtrace.analysis.reloads import Calls, Told, told_by
+from pathtrace.analysis.rereading import FEWEST_REQUESTS, GREW, READ, WHOLE, Ending, Rereading, rereading
 from pathtrace.model.report import Finding, FrequencyReport
 from pathtrace.model.scenario import Flow, FrequencyKind, Hop, PlaceKind
-from pathtrace.units import format_bytes
+from pathtrace.units import format_bytes, format_duration, format_ratio
 
 KEPT = 0.05
 """Share of the weights read per request below which they count as kept in memory."""
-WHOLE = 0.5
-"""From this share on, the weights are taken to be read whole each time."""
-FEWEST_REQUESTS = 2
+NEARLY_ALL = 0.9
+"""From this share on, a model that its server loaded for so many requests is loaded for every one."""
 DRIVEN = "driven by the replay"
-
-_COUNTERS = (("read_bytes", 1.0), ("rchar_bytes", 1.0), ("major_faults", float(PAGE_BYTES)))
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """When the requests of one execution ended, and when the first began: nanoseconds."""
-
-    flow: str
-    start_ns: int
-    ends_ns: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class Rereading:
-    """What a model's server read while requests were answered, by its own counters."""
-
-    bytes_per_request: float
-    total_bytes: float
-    requests: int
+_AGAIN = {READ: "re-read", GREW: "mapped anew, from this host's memory,"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,73 +32,76 @@ class Observed:
     report: FrequencyReport
     loads_per_request: float | None
     finding: Finding | None
+    loading_s: float | None = None
+    """What loading takes of each request at least, where that could be seen."""
+    remedy: str | None = None
+    """What would end the loading, where its reason was seen."""
 
 
-def endings(execution: Execution, flow: Flow) -> Ending:
-    """The end of each request of an execution, ascending."""
-    asked = execution.request >= 0
-    requests, inverse = np.unique(execution.request[asked], return_inverse=True)
-    ends = np.zeros(len(requests), dtype=np.int64)
-    np.maximum.at(ends, inverse, execution.end[asked])
-    return Ending(flow.name, execution.start_ns, np.sort(ends).astype(np.float64))
-
-
-def observe(flow: Flow, hop: Hop, evidence: Evidence, asked: Sequence[Ending], weights: int) -> Observed:
+def observe(
+    flow: Flow,
+    hop: Hop,
+    evidence: Evidence,
+    asked: Sequence[Ending],
+    weights: int,
+    calls: Sequence[Calls] = (),
+) -> Observed:
     """Of any hop. ``asked``: the requests of all executions whose path leads through the hop's model;
-    ``weights``: bytes that one load reads."""
+    ``weights``: bytes that one load reads; ``calls``: what model servers said of loading."""
     declared = flow.frequency.text
-    destination = evidence.place(hop.destination)
-    loads = flow.frequency.kind in (FrequencyKind.PER_LOAD, FrequencyKind.ONCE)
-    if destination.kind is not PlaceKind.INFERENCE or not loads or hop is not flow.hops[-1]:
+    if not _loads_model(flow, hop, evidence):
+        finding = _loaded_meanwhile(flow, hop, evidence, calls)
+        return Observed(FrequencyReport(declared, None, DRIVEN), None, finding)
+    if evidence.place(hop.destination).stand_in:
         return Observed(FrequencyReport(declared, None, DRIVEN), None, None)
-    if destination.stand_in:
-        return Observed(FrequencyReport(declared, None, DRIVEN), None, None)
-    reading = rereading(evidence, hop.destination, asked)
+    reading = rereading(evidence, hop.destination, asked, weights)
+    told = told_by(hop.destination, [each for each in calls if each.by_request], evidence.run.scenario)
+    if told is not None and (told.share > KEPT or reading is None):
+        return _as_told(declared, hop, told, reading, evidence)
     if reading is None:
         text = _why_not(evidence, hop.destination, asked)
         return Observed(FrequencyReport(declared, None, f"{DRIVEN}; {text}"), None, None)
-    return _judge(declared, hop, reading, weights)
+    why = reason(evidence, hop.destination, reading, asked, weights)
+    return _judge(declared, hop, reading, weights, evidence, why)
 
 
-def rereading(evidence: Evidence, model: str, asked: Sequence[Ending]) -> Rereading | None:
-    """The counter that shows the most per request; None if the server or its requests are not seen."""
-    found = [
-        reading
-        for metric, factor in _COUNTERS
-        if (reading := _by_counter(evidence, model, metric, factor, asked)) is not None
-    ]
-    return max(found, key=lambda reading: reading.bytes_per_request) if found else None
+def _loads_model(flow: Flow, hop: Hop, evidence: Evidence) -> bool:
+    """True for the hop that brings weights to a model, of a flow that should be rare."""
+    rare = flow.frequency.kind in (FrequencyKind.PER_LOAD, FrequencyKind.ONCE)
+    return rare and hop is flow.hops[-1] and evidence.place(hop.destination).kind is PlaceKind.INFERENCE
 
 
-def _by_counter(
-    evidence: Evidence, model: str, metric: str, factor: float, asked: Sequence[Ending]
-) -> Rereading | None:
-    slopes: list[float] = []
-    total, requests = 0.0, 0
-    for ending in asked:
-        if len(ending.ends_ns) < FEWEST_REQUESTS:
-            continue
-        moments = np.concatenate(([float(ending.start_ns)], ending.ends_ns))
-        values = evidence.counters.at("process", model, metric, moments)
-        if values is None:
-            continue
-        read = (values - values[0]) * factor
-        slopes.append(slope(read[1:]))
-        total += float(read[-1])
-        requests += len(ending.ends_ns)
-    if not slopes:
+def _as_told(declared: str, hop: Hop, told: Told, reading: Rereading | None, evidence: Evidence) -> Observed:
+    """By what the server said of itself, which counters of its process may not show."""
+    read = reading.bytes_per_request if reading is not None else None
+    if told.share <= KEPT:
+        report = FrequencyReport(declared, str(FrequencyKind.PER_LOAD), told.text, read)
+        return Observed(report, None, None)
+    often = "every request" if told.share >= NEARLY_ALL else f"{format_ratio(told.share)} of requests"
+    text = f"declared {declared}, observed at {often}: {told.text}"
+    report = FrequencyReport(declared, str(FrequencyKind.PER_REQUEST), text, read)
+    per_request_s = told.share * told.load_s
+    per_day = format_duration(per_request_s * evidence.run.scenario.workload.requests_per_day)
+    finding = Finding("frequency", f"{hop.name}: {text}", (told.teller, f"loading takes {per_day} a day"))
+    return Observed(report, told.share, finding, per_request_s)
+
+
+def _loaded_meanwhile(flow: Flow, hop: Hop, evidence: Evidence, calls: Sequence[Calls]) -> Finding | None:
+    """Of a hop that a model works for, and no flow loads: said where the model does not stay."""
+    place = evidence.place(hop.source)
+    if place.kind is not PlaceKind.INFERENCE or evidence.weights_of(place.name) is not None:
         return None
-    return Rereading(max(0.0, float(np.median(slopes))), total, requests)
+    mine = [each for each in calls if each.flow == flow.name]
+    told = told_by(place.name, mine, evidence.run.scenario)
+    if told is None or told.share <= KEPT:
+        return None
+    text = f"{hop.name}: {place.name} is loaded anew while {flow.name} runs: {told.text}"
+    return Finding("frequency", text, (told.teller,))
 
 
-def slope(read: Floats) -> float:
-    """``b`` of ``bytes = a + b·requests`` by least squares over requests 1, 2, …: a first load is ``a``."""
-    count = np.arange(len(read), dtype=np.float64)
-    centred = count - count.mean()
-    return float((centred * read).sum() / (centred * centred).sum())
-
-
-def _judge(declared: str, hop: Hop, reading: Rereading, weights: int) -> Observed:
+def _judge(
+    declared: str, hop: Hop, reading: Rereading, weights: int, evidence: Evidence, why: Reason | None
+) -> Observed:
     per_request = reading.bytes_per_request
     share = per_request / weights if weights else 0.0
     if share < KEPT:
@@ -129,16 +111,26 @@ def _judge(declared: str, hop: Hop, reading: Rereading, weights: int) -> Observe
         )
         observed = str(FrequencyKind.PER_LOAD) if weights else None
         return Observed(FrequencyReport(declared, observed, text, per_request), None, None)
-    what = "re-read each time" if share >= WHOLE else f"of {format_bytes(weights)} re-read each time"
+    again = _AGAIN[reading.counter.source]
+    what = f"{again} each time" if share >= WHOLE else f"of {format_bytes(weights)} {again} each time"
     text = (
         f"declared {declared}, observed at every request: {format_bytes(per_request)} {what} "
         f"({format_bytes(reading.total_bytes)} over {reading.requests} requests)"
     )
     report = FrequencyReport(declared, str(FrequencyKind.PER_REQUEST), text, per_request)
-    finding = Finding(
-        "frequency", f"{hop.name}: {text}", (f"I/O counters of the server behind {hop.destination}",)
-    )
-    return Observed(report, 1.0 if share >= WHOLE else share, finding)
+    seen = (f"{reading.counter.source} of the server behind {hop.destination}",)
+    seen = (*seen, *([why.text] if why else []), *_cost(reading, evidence))
+    finding = Finding("frequency", f"{hop.name}: {text}", seen)
+    remedy = why.remedy if why else None
+    return Observed(report, 1.0 if share >= WHOLE else share, finding, reading.loading_s, remedy)
+
+
+def _cost(reading: Rereading, evidence: Evidence) -> tuple[str, ...]:
+    if reading.loading_s is None:
+        return ()
+    per_day = reading.loading_s * evidence.run.scenario.workload.requests_per_day
+    took = format_duration(reading.loading_s)
+    return (f"it takes at least {took} of each request: {format_duration(per_day)} a day",)
 
 
 def _why_not(evidence: Evidence, model: str, asked: Sequence[Ending]) -> str:

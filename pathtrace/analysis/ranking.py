@@ -86,7 +86,7 @@ def _entry(counted: Counted, part: Segment, whole: float, bound_s: float, eviden
 
 def _advice(counted: Counted, part: Segment, bound_s: float, evidence: Evidence) -> Advice:
     flow = counted.study.flow
-    if any(each.finding for each in counted.observed):
+    if any(each.loads_per_request is not None for each in counted.observed):
         whole = sum(each.seconds for each in counted.study.per_execution)
         return keep_loaded(flow.path[-1], whole * counted.daily.executions)
     if counted.within_acceptable_wait:
