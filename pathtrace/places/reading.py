@@ -25,6 +25,8 @@ from pathtrace.places.sources import FLAGS, Direct, Mapped, Opening, Plain, Sour
 _SMALL_BYTES = 64 << 10
 WHOLE_BYTES = 64 << 20
 """Up to this size a document is handed on in memory; a longer one as a mapping of its file."""
+BURST_BYTES = 8 << 20
+"""No more is read in one go, so that the buffers stay few enough for the processor's caches."""
 
 
 def read_document(item: Item, block_bytes: int, clock: Clock) -> Done:
@@ -200,12 +202,13 @@ class Reading:
 
 
 def read_burst(items: Sequence[Item], one: Callable[[Item], Done], clock: Clock, worth_ns: int) -> list[Done]:
-    """``one(item)`` for the front of ``items`` until ``worth_ns`` have passed."""
+    """``one(item)`` for the front of ``items`` until ``worth_ns`` have passed, or much is in memory."""
     burst: list[Done] = []
-    until = clock() + worth_ns
+    until, held = clock() + worth_ns, 0
     for item in items:
-        burst.append(one(item))
-        if clock() >= until:
+        burst.append(done := one(item))
+        held += done.bytes
+        if held >= BURST_BYTES or clock() >= until:
             break
     return burst
 

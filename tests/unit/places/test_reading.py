@@ -147,3 +147,10 @@ def test_a_burst_ends_when_its_time_is_up_and_never_before_one_read(tmp_path: Pa
     assert len(read_burst(items, lambda _: done, ticking(), 3)) == 3
     assert len(read_burst(items, lambda _: done, ticking(), 0)) == 1
     assert len(read_burst(items, lambda _: done, ticking(), 1000)) == 10
+
+
+def test_a_burst_ends_when_much_is_in_memory(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.touch()
+    done = Done(0, 0, reading.BURST_BYTES // 3 + 1)
+    assert len(read_burst([item(path)] * 10, lambda _: done, ticking(), 1000)) == 3
