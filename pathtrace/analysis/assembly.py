@@ -14,10 +14,11 @@ from pathtrace.analysis.findings import findings
 from pathtrace.analysis.frequency import DRIVEN, Observed, observe
 from pathtrace.analysis.hops import hop_reports, unmeasured_hops
 from pathtrace.analysis.loads import load_findings
+from pathtrace.analysis.memory_use import capacity_reports
 from pathtrace.analysis.ranking import Counted, ranking
 from pathtrace.analysis.requests import requests_report
 from pathtrace.analysis.rereading import Ending, endings
-from pathtrace.analysis.resources import capacity_reports, dataset_reports, resource_reports
+from pathtrace.analysis.resources import dataset_reports, resource_reports
 from pathtrace.analysis.spread import estimate, middle
 from pathtrace.analysis.study import FlowStudy, daily, study
 from pathtrace.analysis.summary import ExecutionFigures, execution_figures
@@ -88,7 +89,7 @@ def assemble(run: Run) -> Report:
     return Report(
         verdict=verdict(evidence, ranked, hops, flows, found),
         dataset=dataset_reports(run),
-        capacity=capacity_reports(run, tuple(studies.values())),
+        capacity=capacity_reports(evidence),
         hops=hops,
         flows=flows,
         requests=requests,

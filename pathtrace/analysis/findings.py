@@ -8,11 +8,12 @@ import numpy as np
 
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.frequency import Observed
+from pathtrace.analysis.memory_use import memory_findings
 from pathtrace.analysis.slope import slopes
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.analysis.summary import StageFigures
 from pathtrace.model.report import Finding
-from pathtrace.model.scenario import Access, Action, FilesSpec, FrequencyKind, Place, PlaceKind
+from pathtrace.model.scenario import Action, FrequencyKind, Place, PlaceKind
 from pathtrace.model.work import PlaceFacts
 from pathtrace.units import format_bytes, format_duration, format_link, format_rate, format_ratio
 
@@ -41,7 +42,7 @@ def findings(
         *(finding for study in studies for finding in _impossible(evidence, study)),
         *_sparse(evidence),
         *_small(evidence),
-        *_mapped_weights(evidence),
+        *memory_findings(evidence),
         *(finding for study in studies for finding in _amplified(evidence, study)),
         *(finding for study in studies for finding in _over_repeats(evidence, study)),
         *(finding for study in studies for finding in slopes(evidence, study)),
@@ -120,22 +121,6 @@ def _small(evidence: Evidence) -> Iterator[Finding]:
             room = f"the memory of {host.name} ({format_bytes(host.memory_bytes)})"
             text = f"smaller than {room}, so may be read from there: {', '.join(small[host.name])}"
             yield Finding("small-data", text, ())
-
-
-def _mapped_weights(evidence: Evidence) -> Iterator[Finding]:
-    for reached in evidence.run.reached:
-        place = evidence.place(reached.place)
-        host = evidence.host(place.host)
-        size = reached.facts.bytes if reached.facts else None
-        if place.data != "weights" or not isinstance(place.spec, FilesSpec) or host is None or size is None:
-            continue
-        room = host.memory_available_bytes or host.memory_bytes
-        mapped = place.spec.access is Access.MMAP or not place.spec.access_stated
-        if mapped and size > room:
-            text = f"{place.name} is mapped into less memory than it needs: requests then read weights too"
-            yield Finding(
-                "memory", text, (f"{format_bytes(size)} of weights, {format_bytes(room)} available",)
-            )
 
 
 def _amplified(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:

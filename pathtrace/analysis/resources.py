@@ -1,4 +1,4 @@
-"""The run's resources and what each can do at most; what lay where; room and memory needed."""
+"""The run's resources and what each can do at most; what lay where."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pathtrace.analysis.limit import UNKNOWN
 from pathtrace.analysis.study import FlowStudy
-from pathtrace.model.report import CapacityReport, DatasetReport, ResourceReport
+from pathtrace.model.report import DatasetReport, ResourceReport
 from pathtrace.model.run import Ceiling, Run
 from pathtrace.model.scenario import Action, PlaceKind
 
@@ -41,35 +41,6 @@ def dataset_reports(run: Run) -> tuple[DatasetReport, ...]:
         for reached in run.reached
         if reached.facts is not None and run.scenario.place(reached.place).kind is PlaceKind.FILES
     )
-
-
-def capacity_reports(run: Run, studies: Sequence[FlowStudy]) -> tuple[CapacityReport, ...]:
-    """Memory of each host beside the weights that are loaded there; what a place has to write."""
-    reports = []
-    for host in run.environment.hosts:
-        available = host.memory_available_bytes
-        used = None if available is None else host.memory_bytes - available
-        reports.append(
-            CapacityReport(host.name, host.memory_bytes, used, _weights_on(run, host.name, studies))
-        )
-    rooms = (
-        CapacityReport(reached.place, None, None, reached.facts.write_bytes)
-        for reached in run.reached
-        if reached.facts is not None and reached.facts.write_bytes
-    )
-    return (*reports, *rooms)
-
-
-def _weights_on(run: Run, host: str, studies: Sequence[FlowStudy]) -> int | None:
-    """Bytes of weights that this run's flows load into the models of a host."""
-    loaded = {
-        study.flow.path[0]: study.stages[0].figures.bytes
-        for study in studies
-        if study.flow.stages[-1].action is Action.LOAD
-        and run.scenario.place(study.flow.path[-1]).host == host
-        and 0 in study.stages
-    }
-    return sum(loaded.values()) or None
 
 
 def _of_ceiling(
