@@ -21,6 +21,8 @@ from pathtrace.units import format_count_rate, format_duration, format_rate, for
 
 RANKED = 5
 DOUBTS = 8
+LITTLE_BYTES_PER_S = 1e3
+"""Below this, other traffic is not worth its figures."""
 
 
 def run_view(run: Run, report: Report, folder: str) -> RenderableType:
@@ -234,7 +236,11 @@ def _activity(activity: Activity) -> str:
 
 
 def _traffic(what: str, bytes_per_s: float | None) -> str | None:
-    return None if bytes_per_s is None else f"{what} {format_rate(bytes_per_s)}"
+    if bytes_per_s is None:
+        return None
+    if 0 < bytes_per_s < LITTLE_BYTES_PER_S:
+        return f"{what} <0.001 MB/s"
+    return f"{what} {format_rate(bytes_per_s)}"
 
 
 def doubts(run: Run, report: Report) -> Iterator[RenderableType]:

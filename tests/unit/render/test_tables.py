@@ -5,6 +5,7 @@ import pytest
 from rich.cells import cell_len
 
 from pathtrace.model.report import Caveat
+from pathtrace.model.run import Activity
 from pathtrace.render.tables import run_view
 from tests.golden import assert_golden
 from tests.unit.render import example
@@ -70,3 +71,9 @@ def test_a_report_without_anything_in_it_is_still_drawn() -> None:
     text = drawn(run_view(run, bare, FOLDER), 80)
     assert "This run is interrupted: only what was measured stands below." in text
     assert "pathtrace's own cost: not measured" in text
+
+
+def test_a_trickle_of_other_traffic_is_not_spelt_out() -> None:
+    activity = (Activity("workstation", 3.5, 0.0, 10.3, ()),)
+    text = drawn(run_view(replace(example.RUN, activity=activity), example.REPORT, FOLDER), 200)
+    assert "CPU 3.5 %, disk 0 MB/s, network <0.001 MB/s" in text
