@@ -1,13 +1,15 @@
 """What a model's server itself said of loading: how many calls made it load, and for how long.
 
 Only servers that say so for each call (Ollama) have any. The first call of an execution may load what
-nobody had asked for before; only later ones show that the model does not stay.
+nobody had asked for before, and calls that come meanwhile wait for the same load; only those after it
+show that the model does not stay.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +22,7 @@ _ANSWERS = (Action.GENERATE, Action.DELIVER, Action.EMBED)
 _TELLERS = {"ollama": "Ollama's own load_duration"}
 
 
-@dataclass(frozen=True, slots=True)
-class Calls:
+class Calls(NamedTuple):
     """The calls of one model in one execution of a flow, in order of their start."""
 
     model: str
@@ -31,12 +32,14 @@ class Calls:
     idle_s: float
     """How long nothing had been asked before."""
     loads_ns: Ints
-    """What each took to load the model, 0 if it was in memory; only those of which the server said."""
+    """How long each waited for the model to load; 0: it was in memory. Only what the server told."""
+    first: int = 1
+    """How many began before the first one ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the server said over all executions. ``later``: calls that were not the first of theirs."""
+    """What the server said over all executions. ``later``: calls after the first of theirs had ended."""
 
     calls: int
     loads: int
@@ -58,9 +61,9 @@ class Told:
     def text(self) -> str:
         """The evidence, in words."""
         if not self.loads:
-            return f"{self.teller}: none of {self.calls} {self.noun} loaded the model"
+            return f"{self.teller}: none of {self.calls} {self.noun} waited for the model to load"
         each = f"{format_duration(self.load_s)} each" if self.loads > 1 else format_duration(self.load_s)
-        text = f"{self.teller}: {self.loads} of {self.calls} {self.noun} loaded the model, {each}"
+        text = f"{self.teller}: {self.loads} of {self.calls} {self.noun} waited for the model to load, {each}"
         return f"{text}; also after {format_duration(self.idle_s)} without a call" if self.idle_s else text
 
 
@@ -73,11 +76,24 @@ def calls_of(execution: Execution, flow: Flow, scenario: Scenario) -> tuple[Call
             by_model.setdefault(model, []).append(stage.index)
     asks = flow.frequency.kind is FrequencyKind.PER_REQUEST
     idle_s = execution.window.idle_s if execution.window is not None else 0.0
-    said = execution.load >= 0
-    loads = {
-        model: execution.load[np.isin(execution.stage, stages) & said] for model, stages in by_model.items()
-    }
-    return tuple(Calls(model, flow.name, asks, idle_s, each) for model, each in loads.items() if len(each))
+    found = (_calls(execution, model, flow.name, stages) for model, stages in by_model.items())
+    return tuple(each._replace(by_request=asks, idle_s=idle_s) for each in found if len(each.loads_ns))
+
+
+def _calls(execution: Execution, model: str, flow: str, stages: Sequence[int]) -> Calls:
+    """A streamed answer's load is told at its end, and its call began with its request's first stage here."""
+    rows = np.isin(execution.stage, stages)
+    numbers = np.where(execution.request >= 0, execution.request, -2 - execution.operation)[rows]
+    calls, of_row = np.unique(numbers, return_inverse=True)
+    begins = np.full(len(calls), np.iinfo(np.int64).max)
+    ends, loads = np.zeros(len(calls), np.int64), np.full(len(calls), -1)
+    np.minimum.at(begins, of_row, execution.start[rows])
+    np.maximum.at(ends, of_row, execution.end[rows])
+    np.maximum.at(loads, of_row, execution.load[rows])
+    order = np.argsort(begins, kind="stable")
+    order = order[loads[order] >= 0]
+    first = int((begins[order] < ends[order][:1]).sum())
+    return Calls(model, flow, False, 0.0, loads[order], first)
 
 
 def told_by(model: str, calls: Sequence[Calls], scenario: Scenario) -> Told | None:
@@ -86,7 +102,7 @@ def told_by(model: str, calls: Sequence[Calls], scenario: Scenario) -> Told | No
     if sum(len(each.loads_ns) for each in mine) < FEWEST_CALLS:
         return None
     loads = np.concatenate([each.loads_ns for each in mine])
-    later = np.concatenate([each.loads_ns[1:] for each in mine])
+    later = np.concatenate([each.loads_ns[each.first :] for each in mine])
     spec = scenario.place(model).spec
     api = spec.api if isinstance(spec, InferenceSpec) else ""
     return Told(

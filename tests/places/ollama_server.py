@@ -97,7 +97,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.state.asked.append((self.path, asked))
+        self.state.asked.append((self.path, dict(asked)))
+        if ":" not in asked["model"]:
+            asked["model"] += ":latest"
         self.state.key = self.headers.get("Authorization")
         if self.state.fault == "busy":
             self._json(503, reply("error_busy"))

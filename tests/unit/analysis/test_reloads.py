@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathtrace.analysis import analyse
-from pathtrace.analysis.reloads import Calls, told_by
+from pathtrace.analysis.executions import executions
+from pathtrace.analysis.reloads import Calls, calls_of, told_by
 from pathtrace.model.report import Report
 from pathtrace.model.sample import Sample
 from tests.unit.analysis.builders import MS, asked, reached, run_of, scenario
@@ -42,7 +43,7 @@ def test_loads_that_the_server_tells_of_at_nearly_every_request_are_said_first()
     )
     assert frequency.evidence == (
         "declared per-load, observed at every request: Ollama's own load_duration: "
-        "18 of 20 requests loaded the model, 2.1 s each"
+        "18 of 20 requests waited for the model to load, 2.1 s each"
     )
     assert report.verdict.lines[0] == f"weights->model: {frequency.evidence}; keep the model loaded (free)."
     assert report.findings[0].evidence == (
@@ -65,8 +66,8 @@ def test_loads_replace_what_was_declared_in_seconds_a_day() -> None:
 @pytest.mark.parametrize(
     ("requests", "said"),
     [
-        ((), "none of 20 requests loaded the model"),
-        ((0,), "1 of 20 requests loaded the model, 2.1 s"),
+        ((), "none of 20 requests waited for the model to load"),
+        ((0,), "1 of 20 requests waited for the model to load, 2.1 s"),
     ],
 )
 def test_a_model_that_is_loaded_at_most_for_the_first_request_stays(
@@ -89,7 +90,7 @@ def test_without_a_flow_that_loads_the_answers_tell_of_it_and_nobody_is_kept_loa
     report = analyse(run_of(scenario(text), [answers], places=(reached("model"), reached("people"))))
     assert report.verdict.lines[0] == (
         "model->people: model is loaded anew while answer runs: Ollama's own load_duration: "
-        "20 of 20 requests loaded the model, 2.1 s each; keep the model loaded (free)."
+        "20 of 20 requests waited for the model to load, 2.1 s each; keep the model loaded (free)."
     )
     assert [entry.advice for entry in report.ranking if "people loaded" in entry.advice] == []
     with_load = analyse(answer_run(text=OLLAMA, visible=False, details=loading(*range(20))))
@@ -106,9 +107,17 @@ def test_a_load_after_a_pause_is_told_with_the_pause() -> None:
     assert told is not None
     assert (told.share, told.text) == (
         0.0,
-        "Ollama's own load_duration: 1 of 4 requests loaded the model, 2.1 s; "
+        "Ollama's own load_duration: 1 of 4 requests waited for the model to load, 2.1 s; "
         "also after 6 min without a call",
     )
+
+
+def test_people_who_ask_while_the_model_is_loaded_for_the_first_wait_for_the_same_load() -> None:
+    samples, window = asked(9, (200 * MS, 800 * MS), users=3, flow=1, details=loading(0, 1, 2))
+    run = run_of(scenario(OLLAMA), [(samples, window)])
+    [execution] = executions(run)
+    [found] = calls_of(execution, run.scenario.flows[1], run.scenario)
+    assert (found.first, found.loads_ns.tolist()) == (3, [LOAD] * 3 + [0] * 6)
 
 
 def test_one_call_tells_nothing() -> None:
