@@ -26,6 +26,7 @@ def caveats(run: Run, studies: Sequence[FlowStudy]) -> tuple[Caveat, ...]:
         *_read_elsewhere(studies),
         *_stand_ins(run.scenario, studies),
         *_starts(run),
+        *_places(run),
         *_cut_short(run),
         *_unmeasured(run, studies),
         *_own_cost(run),
@@ -59,6 +60,13 @@ def _assumed(scenario: Scenario) -> Iterator[Caveat]:
 def _repeats(run: Run, studies: Sequence[FlowStudy]) -> Iterator[Caveat]:
     if studies and max(len(study.repeats) for study in studies) == 1:
         yield Caveat("one-repeat", "one repeat: no spread is known", "set `repeats: 5`", None)
+
+
+def _places(run: Run) -> Iterator[Caveat]:
+    """What a place itself told when it was opened, such as folders that could not be read."""
+    for each in run.reached:
+        if each.facts is not None and each.facts.warnings:
+            yield Caveat("place", f"{each.place}: {'; '.join(each.facts.warnings)}", None, each.place)
 
 
 def _closed_loop(scenario: Scenario, studies: Sequence[FlowStudy]) -> Iterator[Caveat]:

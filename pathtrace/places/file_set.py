@@ -216,8 +216,13 @@ def fingerprint(files: FileList, stopped: Callable[[], bool]) -> str:
 
 def _content(path: bytes, offset: int) -> bytes:
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=_at_once) as file:
             file.seek(offset)
             return file.read(_HASHED_BYTES)
     except OSError:
         return b"unreadable"
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Opens without waiting for the other end, should a pipe lie where a file was listed."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

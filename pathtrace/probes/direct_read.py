@@ -99,7 +99,8 @@ class OpenFile:
         self._descriptor = -1
 
     def __enter__(self) -> OpenFile:
-        self._descriptor = os.open(self._path, os.O_RDONLY | self._way.flags)
+        # Not waiting for the other end, should a pipe lie where a file was listed.
+        self._descriptor = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | self._way.flags)
         self._evict()
         return self
 

@@ -6,6 +6,7 @@ from pathtrace.analysis import analyse
 from pathtrace.analysis.caveats import about, fault_text
 from pathtrace.model.report import Caveat
 from pathtrace.model.run import OwnCost
+from pathtrace.model.work import PlaceFacts
 from tests.unit.analysis.builders import MS, reached
 from tests.unit.analysis.planted import INDEX, index_run
 
@@ -55,3 +56,10 @@ def test_a_fault_bears_its_places_name_once() -> None:
         "model: refused",
         "model: refused",
     ]
+
+
+def test_what_a_place_told_when_it_was_opened_is_said_of_the_run() -> None:
+    told = PlaceFacts("there", files=3, warnings=("passed over: 2 folders", "sparse"))
+    places = (replace(reached("archive"), facts=told), reached("library"))
+    found = analyse(index_run(places=places)).caveats
+    assert Caveat("place", "archive: passed over: 2 folders; sparse", None, "archive") in found

@@ -12,7 +12,7 @@ import pytest
 from pathtrace.errors import PlaceError, UsageError
 from pathtrace.model.run import Mount
 from pathtrace.model.scenario import Access, FilesSpec, Place
-from pathtrace.places.file_set import Layout, facts, find_files, layout, refuse_direct
+from pathtrace.places.file_set import Layout, facts, find_files, fingerprint, layout, refuse_direct
 from tests.places.files_described import described
 
 
@@ -152,3 +152,13 @@ def test_a_url_is_not_in_this_version() -> None:
         find_files(place, Path("/x"), 1, lambda: False)
     assert "not available in this version" in str(caught.value)
     assert "hush" not in f"{caught.value} {caught.value.hint}"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in the file system")
+def test_a_file_that_became_a_pipe_does_not_hold_up_the_fingerprint(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("text")
+    files = find_files(described(tmp_path), tmp_path, 1, lambda: False)
+    before = fingerprint(files, lambda: False)
+    (tmp_path / "a.txt").unlink()
+    os.mkfifo(tmp_path / "a.txt")
+    assert fingerprint(files, lambda: False) != before

@@ -118,3 +118,11 @@ def test_memory_is_no_disk() -> None:
         assert measure([path]) is None
     finally:
         path.unlink()
+
+
+def test_a_file_that_became_a_pipe_holds_nothing_up(weights: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    measured = measure([weights, pipe])
+    assert measured is not None
+    assert measured.bytes_per_s is not None
