@@ -16,6 +16,7 @@ from pathtrace.analysis.hops import hop_reports, unmeasured_hops
 from pathtrace.analysis.loads import load_findings
 from pathtrace.analysis.memory_use import capacity_reports
 from pathtrace.analysis.ranking import Counted, ranking
+from pathtrace.analysis.reloads import Calls, calls_of
 from pathtrace.analysis.requests import requests_report
 from pathtrace.analysis.rereading import Ending, endings
 from pathtrace.analysis.resources import dataset_reports, resource_reports
@@ -44,6 +45,7 @@ class _Gathered:
     def __init__(self, run: Run) -> None:
         self.figures: list[ExecutionFigures] = []
         self.endings: list[Ending] = []
+        self.calls: list[Calls] = []
         self.requests: dict[tuple[int, int], list[tuple[float, RequestsReport]]] = {}
         for part in executions(run):
             if not len(part):
@@ -51,6 +53,7 @@ class _Gathered:
             flow = run.scenario.flows[part.flow]
             figures = execution_figures(part, flow)
             self.figures.append(figures)
+            self.calls += calls_of(part, flow, run.scenario)
             if flow.frequency.kind is FrequencyKind.PER_REQUEST:
                 self.endings.append(endings(part, flow))
                 report = requests_report(part, flow, run.scenario.workload, _users(run, figures))
@@ -119,6 +122,7 @@ def _observed(evidence: Evidence, gathered: _Gathered, studies: Studies) -> Sigh
                 evidence,
                 _asked(evidence.run, gathered, hop.destination),
                 _read(evidence, each),
+                gathered.calls,
             )
             for hop in each.flow.hops
         )
