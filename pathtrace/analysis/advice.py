@@ -55,13 +55,10 @@ def advice(
             return Advice(_unknown(judged), True)
 
 
-def keep_loaded(model: str, saved_s: float) -> Advice:
-    """Against weights that are read again at each request."""
-    return Advice(
-        f"keep the model at {model} loaded (keep-alive, one model at a time, unchanged options): "
-        f"saves at most {format_duration(saved_s)} a day",
-        True,
-    )
+def keep_loaded(model: str, saved_s: float, remedy: str | None = None) -> Advice:
+    """Against weights that are read again at each request; ``remedy`` where the reason is known."""
+    what = remedy or f"keep the model at {model} loaded (keep-alive, one model at a time, unchanged options)"
+    return Advice(f"{what}: saves at most {format_duration(saved_s)} a day", True)
 
 
 def _commit(place: Place, bound: str) -> Advice:

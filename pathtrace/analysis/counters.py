@@ -54,6 +54,18 @@ class Counters:
         risen = np.concatenate(([0.0], np.cumsum(steps)))
         return np.interp(moments_ns, at, risen)
 
+    def reached(
+        self, observer: str, subject: str, metric: str, span_ns: tuple[int, int], share: float
+    ) -> float:
+        """The moment in the span by which a counter had made ``share`` of its growth there."""
+        at, values = self._series[observer, subject, metric]
+        risen = np.concatenate(([0.0], np.cumsum(np.maximum(0.0, np.diff(values)))))
+        first, last = np.interp(np.array(span_ns, dtype=np.float64), at, risen)
+        inside = (at > span_ns[0]) & (at < span_ns[1])
+        moments = np.concatenate(([span_ns[0]], at[inside], [span_ns[1]])).astype(np.float64)
+        heights = np.concatenate(([first], risen[inside], [last]))
+        return float(np.interp(first + share * (last - first), heights, moments))
+
     def lowest(self, observer: str, subject: str, metric: str, start_ns: int, end_ns: int) -> float | None:
         """The smallest value of a gauge within the span."""
         series = self._series.get((observer, subject, metric))

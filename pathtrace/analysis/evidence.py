@@ -142,6 +142,14 @@ class Evidence:
         )
         return max((value for value in counted if value is not None), default=None)
 
+    def server_read_during(self, place: str, figures: StageFigures) -> float | None:
+        """Bytes that it read while a stage's operations were in progress, whatever they came from."""
+        return self._during("process", place, "rchar_bytes", figures)
+
+    def server_grew(self, place: str, span: Span) -> float | None:
+        """Bytes by which the resident memory of its processes grew in a span, falls left out."""
+        return self._growth("process", place, "rss_bytes", span)
+
     def _fault_bytes(self, place: str, span: Span) -> float | None:
         faults = self._growth("process", place, "major_faults", span)
         return None if faults is None else faults * PAGE_BYTES
@@ -178,6 +186,20 @@ class Evidence:
         if lowest is None or self.here is None or not self.here.memory_bytes:
             return None
         return lowest / self.here.memory_bytes
+
+    def shares_server(self, model: str) -> bool:
+        """True if another place's URL leads to the same process."""
+        return bool(self.sharing(model))
+
+    def sharing(self, model: str) -> tuple[str, ...]:
+        """The other places behind whose URL the same process is."""
+        reached = self._reached.get(model)
+        pid = reached.server_pid if reached else None
+        return tuple(
+            other.place
+            for other in self._reached.values()
+            if pid is not None and other.place != model and other.server_pid == pid
+        )
 
     def model_place(self, flow: Flow, stage: int) -> str | None:
         """The model at work at a stage: its own place, or the nearest before it."""

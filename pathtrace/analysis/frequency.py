@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.eviction import Reason, reason
+from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.reloads import Calls, Told, told_by
 from pathtrace.analysis.rereading import FEWEST_REQUESTS, GREW, READ, WHOLE, Ending, Rereading, rereading
 from pathtrace.model.report import Finding, FrequencyReport
@@ -118,8 +118,8 @@ def _judge(
         f"({format_bytes(reading.total_bytes)} over {reading.requests} requests)"
     )
     report = FrequencyReport(declared, str(FrequencyKind.PER_REQUEST), text, per_request)
-    seen = (f"{reading.counter.source} of the server behind {hop.destination}",)
-    seen = (*seen, *([why.text] if why else []), *_cost(reading, evidence))
+    source = f"{reading.counter.source} of the server behind {hop.destination}"
+    seen = (source, *([why.text] if why else []), *_cost(reading, evidence))
     finding = Finding("frequency", f"{hop.name}: {text}", seen)
     remedy = why.remedy if why else None
     return Observed(report, 1.0 if share >= WHOLE else share, finding, reading.loading_s, remedy)

@@ -46,7 +46,7 @@ def _limit(figures: StageFigures, flow: Flow, evidence: Evidence, span: Span) ->
             return insert_limit(figures, evidence, span)
         case Action.LOOKUP:
             return lookup_limit(figures, evidence, span)
-        case Action.LOAD if "load-model" not in evidence.run.scenario.control.allow:
+        case Action.LOAD:
             return load_limit(figures, evidence, span)
         case _:
             return model_limit(figures, flow, evidence, span)

@@ -11,7 +11,7 @@ import numpy as np
 
 from pathtrace.analysis.evidence import Evidence, Span
 from pathtrace.analysis.executions import Execution, executions
-from pathtrace.analysis.frequency import WHOLE
+from pathtrace.analysis.rereading import WHOLE
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.model.report import Finding, RequestsReport
 from pathtrace.model.scenario import FrequencyKind, ProcessSpec

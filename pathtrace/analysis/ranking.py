@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pathtrace.analysis.advice import Advice, advice, keep_loaded
@@ -11,6 +11,7 @@ from pathtrace.analysis.frequency import Observed
 from pathtrace.analysis.limits import Judged
 from pathtrace.analysis.study import Daily, FlowStudy
 from pathtrace.model.report import RankingEntry, Segment
+from pathtrace.model.scenario import Action
 from pathtrace.units import format_duration
 
 TRIVIAL_S = 1.0
@@ -30,16 +31,23 @@ class Counted:
 def ranking(flows: Sequence[Counted], evidence: Evidence) -> tuple[RankingEntry, ...]:
     """Every stage and resource on a critical path, rank 1 first; not of flows that failed at a stage."""
     sound = [counted for counted in flows if not counted.study.failed]
-    entries = [entry for counted in sound for entry in _of_flow(counted, evidence)]
+    anew = {
+        counted.study.flow.path[-1]: seen
+        for counted in sound
+        for seen in counted.observed
+        if seen.loading_s is not None
+    }
+    entries = [entry for counted in sound for entry in _of_flow(counted, evidence, anew)]
     entries.sort(key=lambda entry: (entry.waits != "people", -entry.seconds_per_day, entry.flow, entry.stage))
     return tuple(replace(entry, rank=rank) for rank, entry in enumerate(entries, 1))
 
 
-def _of_flow(counted: Counted, evidence: Evidence) -> list[RankingEntry]:
+def _of_flow(counted: Counted, evidence: Evidence, anew: Mapping[str, Observed]) -> list[RankingEntry]:
+    """``anew``: models that are loaded again while requests are answered."""
     parts = counted.study.per_execution
     whole = sum(part.seconds for part in parts)
     bounds = _bounds(counted, parts)
-    return [_entry(counted, part, whole, bounds[part.resource], evidence) for part in parts]
+    return [_entry(counted, part, whole, bounds[part.resource], evidence, anew) for part in parts]
 
 
 def _bounds(counted: Counted, parts: Sequence[Segment]) -> dict[str, float]:
@@ -64,9 +72,21 @@ def _portion(part: Segment, judged: Judged | None) -> float:
             return 1.0
 
 
-def _entry(counted: Counted, part: Segment, whole: float, bound_s: float, evidence: Evidence) -> RankingEntry:
+def _entry(
+    counted: Counted,
+    part: Segment,
+    whole: float,
+    bound_s: float,
+    evidence: Evidence,
+    anew: Mapping[str, Observed],
+) -> RankingEntry:
     per_day = part.seconds * counted.daily.executions
-    chosen = _advice(counted, part, bound_s, evidence)
+    action, _, place = part.stage.partition("@")
+    if place in anew and action in (Action.EMBED, Action.GENERATE):
+        loading_s = min(part.seconds, anew[place].loading_s or 0.0)
+        chosen = keep_loaded(place, loading_s * counted.daily.executions, anew[place].remedy)
+    else:
+        chosen = _advice(counted, part, bound_s, evidence)
     return RankingEntry(
         rank=0,
         flow=counted.study.flow.name,
@@ -88,7 +108,8 @@ def _advice(counted: Counted, part: Segment, bound_s: float, evidence: Evidence)
     flow = counted.study.flow
     if any(each.loads_per_request is not None for each in counted.observed):
         whole = sum(each.seconds for each in counted.study.per_execution)
-        return keep_loaded(flow.path[-1], whole * counted.daily.executions)
+        remedy = next((each.remedy for each in counted.observed if each.remedy), None)
+        return keep_loaded(flow.path[-1], whole * counted.daily.executions, remedy)
     if counted.within_acceptable_wait:
         wait = evidence.run.scenario.workload.acceptable_wait_s or 0.0
         return Advice(f"nothing needs buying: answers come within {format_duration(wait)}", True)

@@ -17,6 +17,7 @@ from pathtrace.analysis.limit import (
 )
 from pathtrace.analysis.processing import is_fixed, wait_limit
 from pathtrace.analysis.reading import LOW_MEMORY, own_cpu_limit
+from pathtrace.analysis.rereading import WHOLE
 from pathtrace.analysis.summary import StageFigures
 from pathtrace.model.scenario import Commit, DatabaseSpec, Flow, InferenceSpec
 from pathtrace.units import format_bytes, format_duration, format_ratio
@@ -90,12 +91,26 @@ def _visible_model(
         return Limit(f"model:{model}", seen, utilisation=min(1.0, cores / evidence.cores))
     if (paging := _paging(figures, evidence, span, server, model, seen)) is not None:
         return paging
+    if (anew := _loads_anew(figures, evidence, model)) is not None:
+        return Limit(f"model:{model}", (*seen, anew), utilisation=min(1.0, cores / evidence.cores))
     host = evidence.host(evidence.place(model).host)
     if host is not None and host.gpus:
         return Limit(f"model:{model}", (*seen, f"{', '.join(host.gpus)}: what it does cannot be seen yet"))
     if cores < SLIGHT or is_fixed(figures.idle):
         return wait_limit(figures, model, seen, cores)
     return unknown(seen, f"watch the threads of the server behind {model} during one request")
+
+
+def _loads_anew(figures: StageFigures, evidence: Evidence, model: str) -> str | None:
+    """Its server reads the weights, from memory, each time that it is asked."""
+    weights = evidence.weights_of(model)
+    reached = evidence.reached(weights) if weights else None
+    size = reached.facts.bytes if reached and reached.facts else None
+    read = evidence.server_read_during(model, figures)
+    if not size or read is None or read < WHOLE * size * figures.operations:
+        return None
+    each = format_bytes(read / figures.operations)
+    return f"its server read {each} at each operation: the weights are loaded anew, from this host's memory"
 
 
 def _paging(

@@ -18,7 +18,8 @@ from pathtrace.units import NANOSECONDS_PER_SECOND
 
 _REFRESH_NS = NANOSECONDS_PER_SECOND
 _MOST_THREADS = 64
-"""With more threads their run delays are not added up: one file each would cost too much."""
+"""With more threads their run delays are not added up, and children are listed once a second: one file
+for each thread would cost too much."""
 _GAUGE = "rss_bytes"
 
 
@@ -52,6 +53,8 @@ class _Family:
         self._proc = proc
         self._members: tuple[int, ...] = (pid,)
         self._listed_ns: int | None = None
+        self._few = True
+        """Few enough threads to list the descendants at each look: a child may live half a second."""
         self._highest: dict[str, float] = {}
         self._born = _started(proc, pid)
 
@@ -61,9 +64,12 @@ class _Family:
         if _started(self._proc, self._pid) != self._born or self._born is None:
             return []  # it ended; another process may have its number by now
         totals: dict[str, float] = {}
-        if self._listed_ns is None or at_ns - self._listed_ns >= _REFRESH_NS:
+        due = self._listed_ns is None or at_ns - self._listed_ns >= _REFRESH_NS
+        if due or self._few:
+            self._members, threads = _descendants(self._proc, self._pid)
+            self._few = threads <= _MOST_THREADS
+        if due:
             self._listed_ns = at_ns
-            self._members = _descendants(self._proc, self._pid)
             totals.update(_run_delay(self._proc, self._members))
         for pid in self._members:
             for metric, value in _of_process(self._proc, pid):
@@ -105,17 +111,19 @@ def _of_process(proc: str, pid: int) -> list[tuple[str, float]]:
     return counters
 
 
-def _descendants(proc: str, pid: int) -> tuple[int, ...]:
-    """The process and all below it, from the kernel's own lists: cheaper than looking at every process."""
-    found, waiting = [pid], [pid]
+def _descendants(proc: str, pid: int) -> tuple[tuple[int, ...], int]:
+    """The process and all below it, from the kernel's own lists: cheaper than looking at every process;
+    and how many threads had to be looked at."""
+    found, waiting, threads = [pid], [pid], 0
     while waiting:
         parent = waiting.pop()
         for thread in procfs.entries(f"{proc}/{parent}/task"):
+            threads += 1
             listed = procfs.read_bytes(f"{proc}/{parent}/task/{thread}/children") or b""
             children = [int(child) for child in listed.split()]
             found += children
             waiting += children
-    return tuple(found)
+    return tuple(found), threads
 
 
 def _run_delay(proc: str, pids: Sequence[int]) -> dict[str, float]:

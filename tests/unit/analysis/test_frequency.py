@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathtrace.analysis import analyse
-from pathtrace.analysis.frequency import slope
+from pathtrace.analysis.rereading import slope
 from pathtrace.model.sample import Reading
 from tests.unit.analysis.builders import MB, MS
 from tests.unit.analysis.planted import ANSWER, answer_run, hop, index_run, server
