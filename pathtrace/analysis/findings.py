@@ -48,6 +48,7 @@ def findings(
         *(finding for study in studies for finding in slopes(evidence, study)),
         *(_elsewhere(evidence) if studies else ()),
         *(finding for study in studies for finding in _errors(evidence, study)),
+        *(finding for study in studies for finding in _changed(study)),
     )
 
 
@@ -183,6 +184,21 @@ def _elsewhere(evidence: Evidence) -> Iterator[Finding]:
         used = activity.cpu_percent / 100 * cores
         text = f"{activity.host} also did other work: {used:.1f} of its {cores} cores"
         yield Finding("other-activity", text, activity.notable or ("no single process stood out",))
+
+
+def _changed(study: FlowStudy) -> Iterator[Finding]:
+    """Whole repeats without errors that read different amounts: the data is not what was described."""
+    first = study.flow.stages[0]
+    if first.action is not Action.READ:
+        return
+    whole = [each for each in study.repeats if each.complete and not each.errors]
+    read = [hop.bytes for each in whole if (hop := each.hops[first.hop]) is not None]
+    if len(set(read)) > 1:
+        yield Finding(
+            "data-changed",
+            f"{first.place} changed during the run: its repeats read different amounts",
+            (", ".join(format_bytes(count) for count in read),),
+        )
 
 
 def _errors(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:

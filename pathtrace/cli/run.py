@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 STOPPING = "stopping once what is under way has finished; press Ctrl-C again to stop at once"
 
 TICK_S = 0.5
+FAULTS_SAID = 5
+"""Of operations, each distinct text once; all of them lie with the run."""
 
 
 @click.command("run")
@@ -58,6 +60,8 @@ def command(scenario: Path | None, label: str | None, store: Path | None, as_jso
     with closing(progress_for(loaded, quiet)) as progress:
         outcome = asyncio.run(_replay(loaded, given_store(store), label, progress, stop))
     write_outcome(outcome, as_json)
+    if as_json:
+        say_faults(outcome)
     if outcome.unstored is not None:
         raise outcome.unstored
     return exit_code(outcome, stop)
@@ -87,6 +91,15 @@ async def _tick(progress: Watching) -> None:
     while True:
         await asyncio.sleep(TICK_S)
         progress.tick()
+
+
+def say_faults(outcome: Outcome) -> None:
+    """What could not be measured, where the document on standard output is for a program."""
+    from pathtrace.cli import streams
+
+    unreached = (reached.fault for reached in outcome.run.reached if reached.fault is not None)
+    for fault in (*unreached, *outcome.run.faults[:FAULTS_SAID]):
+        streams.say(f"error: {fault}")
 
 
 def exit_code(outcome: Outcome, stop: StopRequest) -> int:

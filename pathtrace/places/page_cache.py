@@ -19,7 +19,7 @@ from typing import NamedTuple
 from pathtrace.units import format_count
 
 _CACHESTAT = 451  # the same number on every architecture
-_NEARLY = 0.001  # a share of pages too small to change a figure
+_NEARLY = 0.01  # a share of pages too small to change a figure; our own look at a header stays below it
 _WARM_BLOCK = 1 << 20
 
 

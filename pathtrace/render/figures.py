@@ -56,7 +56,12 @@ def throughput(value: Throughput) -> Document:
 
 
 def frequency(value: FrequencyReport) -> Document:
-    return {"declared": value.declared, "observed": value.observed, "evidence": value.evidence}
+    return {
+        "declared": value.declared,
+        "observed": value.observed,
+        "evidence": value.evidence,
+        "bytes_per_request": value.bytes_per_request,
+    }
 
 
 def limited_by(value: LimitedBy) -> Document:

@@ -188,7 +188,9 @@ def _hop() -> Document:
         phase=_one_of("load", "ingest", "process", "deliver"),
         measured_from=_TEXT,
         stand_in=_FLAG,
-        frequency=_object(declared=_TEXT, observed=_TEXT_OR_NULL, evidence=_TEXT),
+        frequency=_object(
+            declared=_TEXT, observed=_TEXT_OR_NULL, evidence=_TEXT, bytes_per_request=_FIGURE_OR_NULL
+        ),
         operations=_COUNT,
         errors=_COUNT,
         bytes=_COUNT,

@@ -78,12 +78,14 @@ class Executor:
 
     def setups(self, flow: Flow) -> list[StageSetup]:
         """The flow's stages, each with its place and the room that it has."""
-        setups = []
+        setups: list[StageSetup] = []
         for stage in flow.stages:
             described = self._scenario.place(stage.place)
             place = self._places[stage.place]
-            workers = place.concurrency(stage.action)
-            setups.append(StageSetup(place, stage.action, workers, described.queue, described.timeout_s))
+            workers, timeout_s = place.concurrency(stage.action), described.timeout_s
+            if stage.action is Action.DELIVER and setups:
+                timeout_s = setups[-1].timeout_s  # it is the model before it that may stall, not a person
+            setups.append(StageSetup(place, stage.action, workers, described.queue, timeout_s))
         return setups
 
     async def questions(self, flow: Flow) -> Sequence[Item]:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
 from pathtrace.analysis import analyse
 from pathtrace.model.run import Activity, Ceiling, Run
+from pathtrace.model.sample import Sample
 from pathtrace.model.work import PlaceFacts
 from tests.unit.analysis.builders import GIB, MB, MS, Desk, host, reached, run_of, scenario, stream
 from tests.unit.analysis.planted import DOCUMENT, DOCUMENTS, INDEX, disk, index_run
@@ -88,6 +90,14 @@ def test_other_work_of_more_than_a_quarter_of_a_core_is_named(percent: float, ex
 )
 def test_repeats_that_a_median_hides_are_told(took: tuple[int, ...], expected: list[str]) -> None:
     assert codes(lasting(*took)) == expected
+
+
+def test_repeats_that_read_different_amounts_tell_of_changed_data() -> None:
+    def growing(sample: Sample) -> Mapping[str, int]:
+        return {"bytes": 1000 * (1 + sample.repeat)}
+
+    assert "data-changed" in codes(index_run(READ, growing))
+    assert "data-changed" not in codes(index_run(READ))
 
 
 def test_failed_operations_are_counted_with_what_they_said() -> None:

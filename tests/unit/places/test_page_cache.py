@@ -57,9 +57,9 @@ def test_a_file_that_is_gone_proves_nothing(tmp_path: Path) -> None:
     ("look", "state"),
     [
         (Look(3, 1000, 0, 0, "cachestat"), "cold"),
-        (Look(3, 1000, 1, 0, "cachestat"), "cold"),
-        (Look(3, 1000, 2, 0, "cachestat"), "unknown"),
-        (Look(3, 1000, 998, 0, "cachestat"), "unknown"),
+        (Look(3, 1000, 10, 0, "cachestat"), "cold"),
+        (Look(3, 1000, 11, 0, "cachestat"), "unknown"),
+        (Look(3, 1000, 989, 0, "cachestat"), "unknown"),
         (Look(3, 1000, 1000, 0, "cachestat"), "warm"),
         (Look(3, 1000, 0, 1, "cachestat"), "unknown"),
         (Look(), "unknown"),
