@@ -57,15 +57,14 @@ class OpenAi:
     async def memory(self, model: str | None, limit_s: float) -> Memory:
         """Whether the model is in memory, where the server says so: llama.cpp's own pages."""
         status = await self._status(model, limit_s)
-        if status in ("unloaded", "sleeping"):
-            return Memory(False, f"the server says that its model is {status} (/models)")
+        if status is not None:
+            loaded = {"loaded": True, "unloaded": False, "sleeping": False}.get(status)
+            return Memory(loaded, f"the server says that its model is {status} (/models)")
         sleeps = (await self._properties(limit_s)).get("is_sleeping")
         if not isinstance(sleeps, bool):
             return Memory(None, "the server does not say whether its model is in memory")
         if sleeps:
             return Memory(False, "the server says that its model sleeps (/props)")
-        if status is not None and status != "loaded":
-            return Memory(None, f"the server says that its model is {status} (/models)")
         return Memory(True, "the server says that its model is loaded (/props)")
 
     async def _status(self, model: str | None, limit_s: float) -> str | None:

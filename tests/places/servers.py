@@ -29,6 +29,10 @@ class ModelServer:
     tokens: tuple[str, ...] = ("Eine", " Antwort", " für", " Sie")
     fault: str = ""
     models: tuple[str, ...] = ("tiny", "other")
+    status: dict[str, str] = field(default_factory=dict)
+    """Of each model, as a llama.cpp server that loads several in turn gives it."""
+    sleeps: bool | None = None
+    """As llama.cpp's ``/props`` says; None: there is no such page."""
     key: str | None = None
     url: str = ""
     requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
@@ -89,10 +93,16 @@ class _Handler(BaseHTTPRequestHandler):
         elif self.state.fault == "not json":
             self._body(200, RUBBISH, "text/html")
         elif self.path == "/v1/models":
-            cards = [{"id": name, "owned_by": "tests"} for name in self.state.models]
-            self._json(200, {"object": "list", "data": cards})
+            self._json(200, {"object": "list", "data": [self._card(name) for name in self.state.models]})
+        elif self.path == "/props" and self.state.sleeps is not None:
+            self._json(200, {"is_sleeping": self.state.sleeps})
         else:
             self._json(404, {"error": "no such page"})
+
+    def _card(self, name: str) -> dict[str, Any]:
+        card: dict[str, Any] = {"id": name, "owned_by": "tests"}
+        status = self.state.status.get(name)
+        return card if status is None else card | {"status": {"value": status, "args": ["llama-server"]}}
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

@@ -317,3 +317,53 @@ def test_the_process_behind_a_local_url_is_found(tmp_path: Path, server: ModelSe
 def test_the_stand_in_answers_nothing(tmp_path: Path) -> None:
     generated, delivered = within(described(None), tmp_path, ask)
     assert (generated.bytes, delivered.bytes, generated.items[0].answer) == (0, 0, None)
+
+
+@pytest.mark.parametrize(
+    ("status", "sleeps", "state", "evidence"),
+    [
+        (None, None, "unknown", "the server does not say whether its model is in memory"),
+        (None, False, "warm", "the server says that its model is loaded (/props)"),
+        (None, True, "cold", "the server says that its model sleeps (/props)"),
+        ("unloaded", False, "cold", "the server says that its model is unloaded (/models)"),
+        ("sleeping", False, "cold", "the server says that its model is sleeping (/models)"),
+        ("loaded", None, "warm", "the server says that its model is loaded (/models)"),
+        ("loading", None, "unknown", "the server says that its model is loading (/models)"),
+    ],
+)
+def test_the_start_condition_is_what_llama_cpp_says_of_its_model(
+    tmp_path: Path,
+    server: ModelServer,
+    status: str | None,
+    sleeps: bool | None,
+    state: str,
+    evidence: str,
+) -> None:
+    server.status, server.sleeps = {"tiny": status} if status else {}, sleeps
+
+    async def life(place: Inference) -> tuple[LayerState, ...]:
+        return await place.begin(Start.AS_IS, frozenset({Action.GENERATE}))
+
+    assert within(described(server.url), tmp_path, life) == (LayerState("model", "model", state, evidence),)
+
+
+@pytest.mark.parametrize("allow", [(), ("load-model",)])
+def test_a_model_that_sleeps_may_answer_only_where_loading_is_allowed(
+    tmp_path: Path, server: ModelServer, allow: tuple[str, ...]
+) -> None:
+    server.sleeps = True
+
+    async def life() -> str | None:
+        place = Inference(described(server.url), time.perf_counter_ns, 1, allow=allow)
+        await place.open(tmp_path)
+        try:
+            await place.ready(Action.LOAD)
+            await place.ready(Action.GENERATE)
+        except PlaceError as error:
+            return error.message
+        finally:
+            await place.close()
+        return None
+
+    said = "model: model tiny is not loaded: the server says that its model sleeps (/props)"
+    assert asyncio.run(life()) == (None if allow else said)
