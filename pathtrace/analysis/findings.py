@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from pathtrace.analysis.data_kinds import rebuilding
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.frequency import Observed
 from pathtrace.analysis.memory_use import memory_findings
@@ -43,6 +44,7 @@ def findings(
         *_sparse(evidence),
         *_small(evidence),
         *memory_findings(evidence),
+        *rebuilding(evidence, studies),
         *(finding for study in studies for finding in _amplified(evidence, study)),
         *(finding for study in studies for finding in _over_repeats(evidence, study)),
         *(finding for study in studies for finding in slopes(evidence, study)),

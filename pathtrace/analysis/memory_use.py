@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.memory_plan import Facts, ModelPlan, host_plans, model_plans, weights_place
+from pathtrace.analysis.room_plan import index_room
 from pathtrace.model.report import CapacityReport, Finding
 from pathtrace.model.run import HostFacts, Reached
 from pathtrace.model.scenario import Access, FilesSpec
@@ -32,7 +33,7 @@ def capacity_reports(evidence: Evidence) -> tuple[CapacityReport, ...]:
         for plan in model_plans(run.scenario, _facts(evidence))
         if (host := evidence.host(plan.host)) and (taken := peak_bytes(evidence, plan.place)) is not None
     )
-    rooms = (room for reached in run.reached if (room := _room(reached)) is not None)
+    rooms = (room for reached in run.reached if (room := _room(evidence, reached)) is not None)
     return (*hosts, *models, *rooms)
 
 
@@ -64,12 +65,14 @@ def _most_used(evidence: Evidence, host: HostFacts) -> int | None:
     return None if lowest is None else host.memory_bytes - lowest
 
 
-def _room(reached: Reached) -> CapacityReport | None:
-    """Only of places that write, and whose disk could be looked at."""
+def _room(evidence: Evidence, reached: Reached) -> CapacityReport | None:
+    """Of a place that writes, or whose disk could be looked at; of a database what its index needs."""
     facts = reached.facts
     if facts is None or (not facts.write_bytes and facts.disk_total_bytes is None):
         return None
-    return CapacityReport(reached.place, facts.disk_total_bytes, facts.disk_used_bytes, facts.write_bytes)
+    index = index_room(evidence.run.scenario, _facts(evidence), reached.place)
+    needed = facts.write_bytes or (index.low_bytes if index else None)
+    return CapacityReport(reached.place, facts.disk_total_bytes, facts.disk_used_bytes, needed)
 
 
 def _mapped_into_too_little(evidence: Evidence, plan: ModelPlan) -> Iterator[Finding]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pathtrace.analysis.memory_plan import HostPlan, host_plans
+from pathtrace.analysis.room_plan import index_room
+from pathtrace.app.room import data_caveats, free_bytes, index_folders
 from pathtrace.errors import PlaceError
 from pathtrace.model.check import CheckReport, MemoryCheck, PlaceCheck, RoomCheck, TimeEstimate
 from pathtrace.model.report import Caveat
@@ -35,12 +36,17 @@ async def check_scenario(
         scenario=scenario,
         places=checks,
         memory=_memory(scenario, facts, host),
-        room=_room(facts, store),
+        room=(_scratch_room(facts, store), *_index_rooms(scenario, facts, store)),
         read_bytes=read_bytes,
         write_bytes=write_bytes,
         estimate=_estimate(scenario, read_bytes),
-        caveats=tuple(
-            Caveat("place", warning, None, name) for name, each in facts.items() for warning in each.warnings
+        caveats=(
+            *(
+                Caveat("place", warning, None, name)
+                for name, each in facts.items()
+                for warning in each.warnings
+            ),
+            *await data_caveats(scenario, frozenset(facts)),
         ),
     )
 
@@ -82,17 +88,17 @@ def _host_memory(plan: HostPlan, host: Host | None, here: HostFacts) -> MemoryCh
     )
 
 
-def _room(facts: Mapping[str, PlaceFacts], store: Path) -> tuple[RoomCheck, ...]:
+def _scratch_room(facts: Mapping[str, PlaceFacts], store: Path) -> RoomCheck:
     needed = sum(each.write_bytes or 0 for each in facts.values())
-    folder = _existing(store)
-    return (RoomCheck("scratch", str(store), needed, shutil.disk_usage(folder).free),)
+    return RoomCheck("scratch", str(store), needed, free_bytes(store))
 
 
-def _existing(folder: Path) -> Path:
-    """The nearest folder above (or the folder itself) that exists."""
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
-    return folder
+def _index_rooms(scenario: Scenario, facts: Mapping[str, PlaceFacts], store: Path) -> Iterator[RoomCheck]:
+    for place, folder in index_folders(scenario, store):
+        room = index_room(scenario, facts, place.name)
+        if place.name in facts and room is not None:
+            free = free_bytes(folder)
+            yield RoomCheck(place.name, str(folder), room.low_bytes, free, room.high_bytes, room.basis)
 
 
 def _estimate(scenario: Scenario, read_bytes: int | None) -> TimeEstimate:

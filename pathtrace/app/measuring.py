@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pathtrace import registry
 from pathtrace.app.probing import measure_ceilings
+from pathtrace.app.room import data_caveats, with_room
 from pathtrace.app.scratch import scratch_folder
 from pathtrace.errors import StoreError
 from pathtrace.model.report import Caveat
@@ -58,6 +59,7 @@ class Measurement:
         self._activity: tuple[Activity, ...] = ()
         self._refusal: StoreError | None = None
         self._checks: tuple[CheckResult, ...] = ()
+        self._data_caveats: tuple[Caveat, ...] = ()
         self.folder = runs.create(store, scenario.text, self._scrub, self._started_at)
 
     async def measure(self) -> Path:
@@ -82,6 +84,7 @@ class Measurement:
             scratch = stack.enter_context(scratch_folder(self._store, self.folder.name))
             stack.push_async_callback(close_places, self._places)
             self._reached = await open_places(self._places, scratch, self._stop)
+            self._data_caveats = await data_caveats(self._scenario, frozenset(self._usable()))
             servers = {name: each.server_pid for name, each in self._reached.items() if each.server_pid}
             observers = registry.build_observers(servers)
             self._meter = Meter(observers, self._recorder, clock, self._origin_ns)
@@ -124,6 +127,7 @@ class Measurement:
                 task.cancel()
             await asyncio.wait(attendants)
         if not self._stop.asked:
+            self._reached = await with_room(self._reached, self._places)
             self._checks = await ask_checks(self._scenario, self._executor, [*self._replay.skipped], clock)
             self._ceilings = await measure_ceilings(self._scenario, self._usable(), clock, self._stop)
             await self._fingerprint()
@@ -199,4 +203,4 @@ class Measurement:
             Caveat("not-measured", f"{name}: {reason}", "mend it and run again", name)
             for name, reason in self._replay.skipped.items()
         )
-        return (*self._replay.caveats.values(), *skipped)
+        return (*self._data_caveats, *self._replay.caveats.values(), *skipped)

@@ -79,6 +79,8 @@ class PlaceFacts:
     sparse_bytes: int | None = None
     fingerprint: str | None = None
     warnings: tuple[str, ...] = ()
+    whole_bytes: int | None = None
+    """Of all files, where only a sample of them is read."""
     weights: WeightsHeader | None = None
     """Of a place that holds one model whose header can be read."""
     disk_total_bytes: int | None = None

@@ -40,6 +40,8 @@ class FileList:
     warnings: tuple[str, ...] = ()
     alone: bool = False
     """True if ``root`` is the one file itself."""
+    whole_bytes: int | None = None
+    """Of the list that a sample was drawn from."""
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -137,7 +139,16 @@ def take_sample(listed: FileList, count: int, seed: int) -> FileList:
         ends.append(end := end + len(name))
     share = sum(sizes) / listed.total_bytes if listed.total_bytes else 0.0
     sparse = round(listed.sparse_bytes * share)
-    return FileList(listed.root, b"".join(names), ends, sizes, sum(sizes), sparse, listed.warnings)
+    return FileList(
+        root=listed.root,
+        names=b"".join(names),
+        ends=ends,
+        sizes=sizes,
+        total_bytes=sum(sizes),
+        sparse_bytes=sparse,
+        warnings=listed.warnings,
+        whole_bytes=listed.total_bytes,
+    )
 
 
 def _missing_bytes(status: os.stat_result) -> int:

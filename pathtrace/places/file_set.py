@@ -195,6 +195,7 @@ def facts(files: FileList, how: str, warnings: tuple[str, ...]) -> PlaceFacts:
         read_bytes=files.total_bytes,
         sparse_bytes=files.sparse_bytes,
         warnings=files.warnings + warnings,
+        whole_bytes=files.whole_bytes,
         weights=weights_header(files),
     )
 

@@ -41,7 +41,7 @@ class Sqlite:
         self._spec = place.spec
         self._clock = clock
         self._wait_s = place.timeout_s * _WAIT_RATIO
-        self._own = _file_of(place.spec.url)
+        self._own = file_of(place.spec.url)
         self._file: Path | None = None
         self._connection: sqlite3.Connection | None = None
         self._identity: str | None = None
@@ -336,7 +336,7 @@ def _refuse_without_full_text() -> None:
         connection.close()
 
 
-def _file_of(url: str) -> Path | None:
+def file_of(url: str) -> Path | None:
     """The file that a URL names; None for one in the run's scratch folder."""
     path = url.removeprefix(_SCHEME).removeprefix("/")
     return None if path in ("", ":scratch:") else Path(os.path.expanduser(path))

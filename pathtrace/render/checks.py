@@ -122,6 +122,8 @@ def _part(part: MemoryPart) -> str:
 
 
 def _between(low: int | None, high: int | None) -> str:
+    if low is None and high is not None:
+        return f"up to {wording.size(high)}"
     if low is None or high == low:
         return wording.size(low)
     return (
