@@ -13,6 +13,7 @@ from pathtrace.analysis.executions import executions
 from pathtrace.analysis.findings import findings
 from pathtrace.analysis.frequency import DRIVEN, Observed, observe
 from pathtrace.analysis.hops import hop_reports, unmeasured_hops
+from pathtrace.analysis.known_documents import documents_again
 from pathtrace.analysis.loads import load_findings
 from pathtrace.analysis.memory_use import capacity_reports
 from pathtrace.analysis.ranking import Counted, ranking
@@ -35,7 +36,7 @@ from pathtrace.model.report import (
     RequestsReport,
 )
 from pathtrace.model.run import Run
-from pathtrace.model.scenario import Flow, FrequencyKind
+from pathtrace.model.scenario import Flow, FrequencyKind, Hop
 from pathtrace.units import seconds
 
 
@@ -86,7 +87,7 @@ def assemble(run: Run) -> Report:
     ranked = ranking(tuple(counted.values()), evidence)
     everything = tuple(each for seen in observed.values() for each in seen)
     found = (
-        *load_findings(evidence, tuple(studies.values()), requests),
+        *load_findings(evidence, asked),
         *findings(evidence, tuple(studies.values()), everything),
     )
     return Report(
@@ -116,18 +117,20 @@ def _studies(evidence: Evidence, gathered: _Gathered) -> Studies:
 def _observed(evidence: Evidence, gathered: _Gathered, studies: Studies) -> Sightings:
     return {
         index: tuple(
-            observe(
-                each.flow,
-                hop,
-                evidence,
-                _asked(evidence.run, gathered, hop.destination),
-                _read(evidence, each),
-                gathered.calls,
-            )
+            _of_documents(evidence, each, hop) or _of_model(evidence, gathered, each, hop)
             for hop in each.flow.hops
         )
         for index, each in studies.items()
     }
+
+
+def _of_documents(evidence: Evidence, each: FlowStudy, hop: Hop) -> Observed | None:
+    return documents_again(evidence, each) if hop is each.flow.hops[0] else None
+
+
+def _of_model(evidence: Evidence, gathered: _Gathered, each: FlowStudy, hop: Hop) -> Observed:
+    asked = _asked(evidence.run, gathered, hop.destination)
+    return observe(each.flow, hop, evidence, asked, _read(evidence, each), gathered.calls)
 
 
 def _hops(

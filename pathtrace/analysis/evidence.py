@@ -217,6 +217,12 @@ class Evidence:
                     return source.name
         return None
 
+    def weights_bytes(self, model: str) -> int | None:
+        """Bytes of the weights of ``model``, where a flow loads them."""
+        weights = self.weights_of(model)
+        reached = self._reached.get(weights) if weights else None
+        return reached.facts.bytes if reached and reached.facts else None
+
     def _growth(self, observer: str, subject: str, metric: str, span: Span) -> float | None:
         return self.counters.growth(observer, subject, metric, span.start_ns, span.end_ns)
 

@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from pathtrace.analysis.eviction import Reason, reason
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.reloads import Calls, Told, told_by
-from pathtrace.analysis.rereading import FEWEST_REQUESTS, GREW, READ, WHOLE, Ending, Rereading, rereading
+from pathtrace.analysis.rereading import (
+    AGAIN,
+    FEWEST_REQUESTS,
+    WHOLE,
+    Ending,
+    Rereading,
+    idle_loads,
+    rereading,
+)
 from pathtrace.model.report import Finding, FrequencyReport
 from pathtrace.model.scenario import Flow, FrequencyKind, Hop, PlaceKind
 from pathtrace.units import format_bytes, format_duration, format_ratio
@@ -22,7 +30,6 @@ KEPT = 0.05
 NEARLY_ALL = 0.9
 """From this share on, a model that its server loaded for so many requests is loaded for every one."""
 DRIVEN = "driven by the replay"
-_AGAIN = {READ: "re-read", GREW: "mapped anew, from this host's memory,"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +116,13 @@ def _judge(
             f"its server read {format_bytes(per_request)} per request over {reading.requests} requests, "
             f"of {format_bytes(weights)} of weights: they stay loaded"
         )
+        gaps = evidence.run.scenario.control.idle_gaps_s
+        again = [found for gap in gaps if (found := idle_loads(evidence, hop.destination, gap)) is not None]
+        text = "; ".join([text, *(each.text for each in again)])
         observed = str(FrequencyKind.PER_LOAD) if weights else None
         return Observed(FrequencyReport(declared, observed, text, per_request), None, None)
-    again = _AGAIN[reading.counter.source]
-    what = f"{again} each time" if share >= WHOLE else f"of {format_bytes(weights)} {again} each time"
+    anew = AGAIN[reading.counter.source]
+    what = f"{anew} each time" if share >= WHOLE else f"of {format_bytes(weights)} {anew} each time"
     text = (
         f"declared {declared}, observed at every request: {format_bytes(per_request)} {what} "
         f"({format_bytes(reading.total_bytes)} over {reading.requests} requests)"

@@ -1,4 +1,4 @@
-"""What loads bring to light: several people at once, a model after an idle time, unchanged documents again.
+"""What loads bring to light: several people at once, a model after an idle time, answers that were checked.
 
 Findings only; the figures themselves are other modules'.
 """
@@ -7,28 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
-from pathtrace.analysis.evidence import Evidence, Span
-from pathtrace.analysis.executions import Execution, executions
-from pathtrace.analysis.rereading import WHOLE
-from pathtrace.analysis.study import FlowStudy
+from pathtrace.analysis.evidence import Evidence
+from pathtrace.analysis.rereading import IdleLoads, idle_loads
 from pathtrace.model.report import Finding, RequestsReport
-from pathtrace.model.scenario import FrequencyKind, ProcessSpec
-from pathtrace.units import format_bytes, format_count_rate, format_duration, format_ratio
+from pathtrace.units import format_count_rate, format_duration, format_ratio
 
 MORE = 1.1
 """Above this ratio two load levels differ by more than their noise, roughly."""
 
 
-def load_findings(
-    evidence: Evidence, studies: Sequence[FlowStudy], requests: Sequence[RequestsReport]
-) -> tuple[Finding, ...]:
-    """In the order in which they matter."""
+def load_findings(evidence: Evidence, asked: Sequence[RequestsReport]) -> tuple[Finding, ...]:
+    """In the order in which they matter. ``asked``: at each load level, and after each idle gap."""
     return (
-        *_read_again(evidence, studies),
-        *_after_idle(evidence),
-        *_levels(requests),
+        *_after_idle(evidence, asked),
+        *_levels([report for report in asked if report.after_idle_s is None]),
         *_checks(evidence),
     )
 
@@ -64,77 +56,44 @@ def _level_text(report: RequestsReport) -> str:
     return f"{report.users}: {rate}, an answer takes {format_duration(report.latency.p50_s or 0.0)}"
 
 
-def _after_idle(evidence: Evidence) -> Iterator[Finding]:
-    """Weights that a model's server read again at the first request after a pause."""
-    run = evidence.run
-    for index, flow in enumerate(run.scenario.flows):
+def _after_idle(evidence: Evidence, asked: Sequence[RequestsReport]) -> Iterator[Finding]:
+    """The first answer after a pause, and the weights that a model's server took in for it."""
+    for flow in evidence.run.scenario.flows:
         model = evidence.model_place(flow, len(flow.stages) - 1)
-        weights = evidence.weights_of(model) if model else None
-        reached = evidence.reached(weights) if weights else None
-        size = reached.facts.bytes if reached and reached.facts else None
-        if model is None or not size:
-            continue
-        for idle_s in sorted({w.idle_s for w in run.windows if w.flow == index and w.idle_s}):
-            spans = [
-                Span(w.start_ns, w.end_ns)
-                for w in run.windows
-                if w.flow == index and w.idle_s == idle_s and w.repeat >= 0
-            ]
-            read = [taken for span in spans if (taken := evidence.server_read(model, span)) is not None]
-            again = [taken for taken in read if taken >= WHOLE * size]
-            if read and 2 * len(again) > len(read):
-                yield Finding(
-                    "frequency",
-                    f"{weights}->{model}: loaded again after {format_duration(idle_s)} without requests: "
-                    f"{format_bytes(float(np.median(again)))} re-read, in {len(again)} of {len(read)} pauses",
-                    (f"I/O counters of the server behind {model}",),
-                )
+        mine = [report for report in asked if report.flow == flow.name]
+        for report in mine:
+            if report.after_idle_s is None:
+                continue
+            longer = _longer(evidence, report, mine)
+            again = idle_loads(evidence, model, report.after_idle_s) if model else None
+            if again is not None:
+                yield _loaded_again(evidence, str(model), again, longer)
+            elif longer is not None:
+                pause = format_duration(report.after_idle_s)
+                yield Finding("after-idle", f"{flow.name}: after {pause} without requests {longer}", ())
 
 
-def _read_again(evidence: Evidence, studies: Sequence[FlowStudy]) -> Iterator[Finding]:
-    """A command that is given unchanged documents again, and reads all of them again."""
-    scenario = evidence.run.scenario
-    for study in studies:
-        spec = scenario.place(study.flow.stages[1].place).spec
-        reads = isinstance(spec, ProcessSpec) and spec.command is not None
-        if study.flow.frequency.kind is not FrequencyKind.PER_DOCUMENT or not reads:
-            continue
-        shares = _shares_read(evidence, study)
-        if len(shares) < 2 or shares[0] < WHOLE or min(shares[1:]) < WHOLE:
-            continue
-        place = study.flow.stages[1].place
-        yield Finding(
-            "frequency",
-            f"{study.flow.name}: declared {study.flow.frequency.text}, observed at every run: "
-            f"{place} read the same {format_bytes(study.stages[0].figures.bytes)} again each time",
-            (
-                f"its own I/O counters over {len(shares)} runs of unchanged documents: "
-                + ", ".join(format_ratio(min(1.0, share)) for share in shares),
-            ),
-        )
+def _loaded_again(evidence: Evidence, model: str, again: IdleLoads, longer: str | None) -> Finding:
+    source = f"{again.source} of the server behind {model}"
+    hop = f"{evidence.weights_of(model)}->{model}"
+    return Finding("frequency", f"{hop}: {again.text}", (source, *([longer] if longer else [])))
 
 
-def _shares_read(evidence: Evidence, study: FlowStudy) -> list[float]:
-    """Per repeat: bytes read per byte of document, whatever the command's program reads besides."""
-    return [
-        share
-        for part in executions(evidence.run)
-        if part.flow == study.index and part.repeat >= 0 and (share := _share_read(part)) is not None
-    ]
-
-
-def _share_read(part: Execution) -> float | None:
-    """Slope of bytes read by a command over the size of its document; None if it cannot be told."""
-    first = part.stage == 0
-    if not first.any() or part.elapsed[first].any():
-        return None  # read by us, so that nothing is known of what the command would read
-    sizes = dict(zip(part.operation[first].tolist(), part.bytes[first].tolist(), strict=True))
-    mine = (part.stage == 1) & (part.io_bytes >= 0) & part.ok
-    given = np.array([float(sizes.get(cause, 0)) for cause in part.cause[mine].tolist()])
-    read = part.io_bytes[mine].astype(np.float64)
-    if len(given) < 2 or not np.ptp(given):
+def _longer(evidence: Evidence, after: RequestsReport, asked: Sequence[RequestsReport]) -> str | None:
+    """How much later the first answer begins than the others of one person; None if it does not."""
+    usual = min((each for each in asked if each.after_idle_s is None), key=lambda each: each.users)
+    begins = after.time_to_first_token_s is not None and usual.time_to_first_token_s is not None
+    first_s = after.time_to_first_token_s if begins else after.latency.p50_s
+    usual_s = usual.time_to_first_token_s if begins else usual.latency.p50_s
+    if first_s is None or usual_s is None or first_s < MORE * usual_s:
         return None
-    return max(0.0, float(np.polyfit(given, read, 1)[0]))
+    more_s = first_s - usual_s
+    per_day = more_s * evidence.run.scenario.workload.loads_per_day
+    what = "the first answer begins after" if begins else "the first answer takes"
+    return (
+        f"{what} {format_duration(first_s)} instead of {format_duration(usual_s)}: "
+        f"{format_duration(more_s)} more, {format_duration(per_day)} a day"
+    )
 
 
 def _checks(evidence: Evidence) -> Iterator[Finding]:

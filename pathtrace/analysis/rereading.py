@@ -13,17 +13,18 @@ from typing import NamedTuple
 import numpy as np
 
 from pathtrace.analysis.counters import Floats
-from pathtrace.analysis.evidence import PAGE_BYTES, Evidence
+from pathtrace.analysis.evidence import PAGE_BYTES, Evidence, Span
 from pathtrace.analysis.executions import Execution, Ints
 from pathtrace.analysis.timeuse import merged
 from pathtrace.model.scenario import Action, Flow
-from pathtrace.units import seconds
+from pathtrace.units import format_bytes, format_duration, seconds
 
 WHOLE = 0.5
 """From this share on, the weights are taken to be read whole each time."""
 FEWEST_REQUESTS = 2
 READ = "I/O counters"
 GREW = "resident memory"
+AGAIN = {READ: "re-read", GREW: "mapped anew, from this host's memory,"}
 _ARRIVED = 0.99
 """Of what was read: when so much of it had come, loading was over."""
 _COUNTERS = (("read_bytes", 1.0), ("rchar_bytes", 1.0), ("major_faults", float(PAGE_BYTES)))
@@ -152,7 +153,7 @@ def _by_counter(
     if not slopes:
         return None
     took_s = float(np.median(loading)) if loading else None
-    return Rereading(max(0.0, float(np.median(slopes))), total, requests, counter, took_s)
+    return Rereading(max(0.0, float(round(np.median(slopes)))), total, requests, counter, took_s)
 
 
 def _answered(ending: Ending, model: str) -> int:
@@ -197,6 +198,32 @@ def loads(
         arrived = evidence.counters.reached(*counter.name, (start, end), _ARRIVED) if whole else None
         found.append((start, None if arrived is None else seconds(arrived - start)))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class IdleLoads:
+    """That a model was loaded at the first request after a pause, and by what it was seen."""
+
+    text: str
+    source: str
+
+
+def idle_loads(evidence: Evidence, model: str, idle_s: float) -> IdleLoads | None:
+    """Of the pauses of one length; None if its weights were not taken in after most of them."""
+    run, size = evidence.run, evidence.weights_bytes(model)
+    spans = [
+        Span(window.start_ns, window.end_ns)
+        for window in run.windows
+        if window.idle_s == idle_s and window.repeat >= 0 and model in run.scenario.flows[window.flow].path
+    ]
+    for source, taken in ((READ, evidence.server_read), (GREW, evidence.server_grew)):
+        seen = [each for span in spans if (each := taken(model, span)) is not None]
+        again = [each for each in seen if size and each >= WHOLE * size]
+        if again and 2 * len(again) > len(seen):
+            what = f"{format_bytes(float(np.median(again)))} {AGAIN[source]}"
+            pause = f"loaded again after {format_duration(idle_s)} without requests"
+            return IdleLoads(f"{pause}: {what} in {len(again)} of {len(seen)} pauses", source)
+    return None
 
 
 def slope(read: Floats) -> float:

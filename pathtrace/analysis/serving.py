@@ -103,9 +103,7 @@ def _visible_model(
 
 def _loads_anew(figures: StageFigures, evidence: Evidence, model: str) -> str | None:
     """Its server reads the weights, from memory, each time that it is asked."""
-    weights = evidence.weights_of(model)
-    reached = evidence.reached(weights) if weights else None
-    size = reached.facts.bytes if reached and reached.facts else None
+    size = evidence.weights_bytes(model)
     read = evidence.server_read_during(model, figures)
     if not size or read is None or read < WHOLE * size * figures.operations:
         return None

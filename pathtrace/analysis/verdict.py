@@ -6,9 +6,12 @@ from collections.abc import Sequence
 
 from pathtrace.analysis.caveats import fault_text
 from pathtrace.analysis.evidence import Evidence
+from pathtrace.analysis.known_documents import READ_AGAIN
 from pathtrace.model.report import Finding, FlowReport, HopReport, RankingEntry, Verdict
 from pathtrace.model.scenario import FrequencyKind, Link
 from pathtrace.units import format_duration, format_ratio
+
+_CURES = {"frequency": "keep the model loaded", READ_AGAIN: "keep the list of known documents"}
 
 
 def verdict(
@@ -22,8 +25,7 @@ def verdict(
     failed = [_failure(finding) for finding in findings if finding.code == "failed"]
     if not ranking:
         return Verdict(tuple(failed[:3]) or (_nothing(evidence),))
-    surprise = next((finding.text for finding in findings if finding.code == "frequency"), None)
-    lines = failed[:1] + ([f"{surprise}; keep the model loaded (free)."] if surprise else [])
+    lines = failed[:1] + [_surprise(finding) for finding in findings if finding.code in _CURES][:1]
     lines.append(_limit(ranking[0]))
     if (link := _links(evidence, hops, flows)) is not None:
         lines.append(link)
@@ -32,6 +34,11 @@ def verdict(
         at = len(failed[:1])
         lines[at] = f"{lines[at][:-1]} — but this rests on a stand-in ({_stand_ins(ranking[0], evidence)})."
     return Verdict(tuple(lines[:3]))
+
+
+def _surprise(finding: Finding) -> str:
+    """Data that moves more often than was declared, and what ends that."""
+    return f"{finding.text}; {_CURES[finding.code]} (free)."
 
 
 def _limit(entry: RankingEntry) -> str:
