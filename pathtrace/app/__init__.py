@@ -19,6 +19,10 @@ from pathtrace.replay.stop import StopRequest
 __all__ = ["KindInfo", "Outcome", "StopRequest"]
 
 
+_SCENARIO_BYTES = 4 * 2**20
+"""No more of a file is looked at: far above what a scenario may have, and a device has no end."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """A stored run, analysed."""
@@ -35,7 +39,8 @@ def load_scenario(path: Path, environ: Mapping[str, str]) -> Scenario:
     from pathtrace.scenario import decode, parse
 
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(_SCENARIO_BYTES)
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(f"cannot read the scenario: {reason}", where=str(path)) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from pathtrace.cli.options import (
     scenario_argument,
     store_option,
 )
-from pathtrace.errors import EXIT_DONE, EXIT_NOT_MEASURED
+from pathtrace.errors import EXIT_DONE, EXIT_NOT_MEASURED, UsageError
 
 if TYPE_CHECKING:
     from pathtrace.app import Outcome, StopRequest
@@ -33,9 +34,18 @@ FAULTS_SAID = 5
 """Of operations, each distinct text once; all of them lie with the run."""
 
 
+def _usable(ctx: click.Context, parameter: click.Parameter, label: str | None) -> str | None:
+    """A label by which a run can be found, and which a terminal can show."""
+    if label is None or (label.strip() and label.isprintable() and not re.fullmatch(r"last(~\d+)?", label)):
+        return label
+    raise UsageError(
+        f"--label {label!r} cannot name a run", hint="use a word or more of your own; 'last' has a meaning"
+    )
+
+
 @click.command("run")
 @scenario_argument
-@click.option("--label", metavar="TEXT", help="A name for this run, to find it by later.")
+@click.option("--label", metavar="TEXT", callback=_usable, help="A name for this run, to find it by later.")
 @store_option
 @json_option
 @quiet_option

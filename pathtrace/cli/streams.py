@@ -18,6 +18,10 @@ from pathtrace.errors import StoreError
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+LEAST_WIDTH = 20
+"""Columns: in fewer nothing can be read, whatever COLUMNS says."""
+USUAL_WIDTH = 80
+
 _SPELLINGS = {
     "→": "->",
     "·": "-",
@@ -88,8 +92,12 @@ def writing() -> Iterator[None]:
 
 def forget_stdout() -> None:
     """Send what is still buffered nowhere, so that the interpreter's own flush cannot fail."""
+    _forget(sys.stdout)
+
+
+def _forget(stream: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
@@ -122,7 +130,10 @@ def console(stream: TextIO) -> Console:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    return PlainConsole(file=stream, markup=False, highlight=False, emoji=False)
+    made = PlainConsole(file=stream, markup=False, highlight=False, emoji=False)
+    if made.width < LEAST_WIDTH:
+        made.width = LEAST_WIDTH if made.width else USUAL_WIDTH
+    return made
 
 
 def drawing_width() -> int:
@@ -131,9 +142,9 @@ def drawing_width() -> int:
 
 
 def say(text: str) -> None:
-    """One remark on standard error."""
+    """One remark on standard error; lost where nobody takes it."""
     try:
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
-    except BrokenPipeError:
-        return
+    except OSError:
+        _forget(sys.stderr)

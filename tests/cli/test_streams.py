@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pathtrace.cli import streams
-from tests.cli.command import command, environment
+from tests.cli.command import STAND_INS, command, environment
 
 
 @pytest.mark.parametrize(("encoding", "able"), [("utf-8", True), ("ascii", False), ("latin-1", False)])
@@ -72,3 +72,26 @@ def test_the_module_is_the_command(tmp_path: Path) -> None:
         [sys.executable, "-m", "pathtrace", "--version"], capture_output=True, env=environment(tmp_path)
     )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_remarks_that_nobody_takes_change_nothing(tmp_path: Path) -> None:
+    scenario = tmp_path / "lab.yaml"
+    scenario.write_text(STAND_INS)
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            command("run", str(scenario), "--json"),
+            stdout=subprocess.PIPE,
+            stderr=full,
+            env=environment(tmp_path),
+        )
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["status"] == "complete"
+
+
+@pytest.mark.parametrize(("columns", "width"), [("0", 80), ("1", 20), ("20", 20), ("40", 40), ("many", 80)])
+def test_a_terminal_is_as_wide_as_it_says_and_wide_enough_to_read(
+    columns: str, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert streams.console(io.StringIO()).width == width

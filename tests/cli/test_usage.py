@@ -153,3 +153,19 @@ def test_debug_shows_a_traceback_wherever_it_is_given(capsys: Capture) -> None:
         assert capsys.readouterr().err.startswith("Traceback (most recent call last):\n")
     assert main(["run"]) == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("label", ["", "  ", "last", "last~1", "a\nb", "\x1b[31m"])
+def test_a_label_that_could_not_find_a_run_is_refused(label: str, tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "lab.yaml").write_text(STAND_INS)
+    assert (
+        main(["run", str(tmp_path / "lab.yaml"), "--label", label, "--store", str(tmp_path / "store")]) == 2
+    )
+    assert capsys.readouterr().err.startswith(f"error: --label {label!r} cannot name a run\n")
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs a device without end")
+def test_a_device_without_end_is_no_scenario(capsys: Capture) -> None:
+    assert main(["check", "/dev/zero"]) == 2
+    assert "error: /dev/zero:1:1: the file is longer than" in capsys.readouterr().err
