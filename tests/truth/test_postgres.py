@@ -71,8 +71,8 @@ def _run(room: Path, text: str, **options: Any) -> Outcome:
     return outcome
 
 
-def _measured(room: Path, text: str) -> dict[str, Any]:
-    outcome = _run(room, text)
+def _measured(room: Path, text: str, **options: Any) -> dict[str, Any]:
+    outcome = _run(room, text, **options)
     assert outcome.code == 0, f"exit {outcome.code}\n{outcome.err}\n{outcome.out[:2000]}"
     return outcome.document
 
@@ -135,7 +135,7 @@ def test_a_cpu_quota_of_the_server_is_found(room: Path, draw: random.Random, pos
     if reason := lab_cpu_quota.why_not():
         pytest.skip(reason)
     server = postgres()
-    documents = _rich_documents(room / "archive", files=12, size=400_000, draw=draw)
+    documents = _rich_documents(room / "archive", files=8, size=250_000, draw=draw)
     text = _household(server.url, documents, "run: chunk", repeats=1)
     with lab_cpu_quota.cpu_quota(server.pid, cores=draw.uniform(0.15, 0.3)):
         document = _measured(room, text)
@@ -146,11 +146,16 @@ def test_a_cpu_quota_of_the_server_is_found(room: Path, draw: random.Random, pos
     assert server.schemas() == []
 
 
+@pytest.mark.needs_root
 def test_a_live_index_shows_its_slope(room: Path, draw: random.Random, postgres: Started) -> None:
     """The real full-text index, with little memory: the larger it is, the more of it an insert touches."""
-    server = postgres(gin_pending_list_limit="64kB", shared_buffers="1MB", max_wal_size="32MB")
-    documents = _rich_documents(room / "archive", files=60, size=500_000, draw=draw)
-    document = _measured(room, _household(server.url, documents, "run: chunk", repeats=1))
+    server = postgres(
+        gin_pending_list_limit="64kB", shared_buffers="1MB", max_wal_size="32MB", autovacuum="off"
+    )
+    os.setpriority(os.PRIO_PROCESS, server.pid, -15)  # whatever else runs here is no index
+    documents = _rich_documents(room / "archive", files=draw.randint(13, 16), size=500_000, draw=draw)
+    text = _household(server.url, documents, "run: chunk", ", workers: 1", repeats=1)
+    document = _measured(room, text, wrapper=["nice", "-n", "-15"])
     (finding,) = [finding for finding in document["findings"] if finding["code"] == "index-slope"]
     seen = re.search(r"slowed from ([\d,]+) to ([\d,]+) rows/s as [\d,]+ rows were stored", finding["text"])
     assert seen is not None
@@ -160,11 +165,12 @@ def test_a_live_index_shows_its_slope(room: Path, draw: random.Random, postgres:
 
 
 def _rich_documents(folder: Path, *, files: int, size: int, draw: random.Random) -> Path:
-    """Text with so many different words that nearly every insert touches the whole index."""
-    words = ["".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=8)) for _ in range(200_000)]
+    """Text in which hardly a word comes twice: each insert touches as much of the index as there is."""
+    letters = str.maketrans("0123456789", "ghijklmnop")
     folder.mkdir()
     for number in range(files):
-        (folder / f"letter{number:03d}.txt").write_text(" ".join(draw.choices(words, k=size // 9)))
+        words = (f"{draw.getrandbits(40):010x}".translate(letters) for _ in range(size // 11))
+        (folder / f"letter{number:03d}.txt").write_text(" ".join(words))
     return folder
 
 
