@@ -84,7 +84,16 @@ def read_facts(
     document = read_document(folder)
     hints = typing.get_type_hints(Run)
     try:
-        kept = {n: decode(document.get(n), h, n) for n, h in hints.items() if n not in _RECORDED}
+        kept = {
+            field.name: decode(document.get(field.name), hints[field.name], field.name)
+            for field in dataclasses.fields(Run)
+            if field.name not in _RECORDED and not _added_later(field, document)
+        }
     except CodecError as error:
         raise RunFileError(f"the run is damaged: {error}", where=str(folder / files.FACTS)) from error
     return Run(**kept, samples=samples, readings=readings, windows=windows, faults=faults)
+
+
+def _added_later(field: dataclasses.Field[Any], document: dict[str, Any]) -> bool:
+    """A field with a default that the document does not have: it was written before there was one."""
+    return field.name not in document and field.default is not dataclasses.MISSING
