@@ -63,3 +63,13 @@ def test_a_missing_fact_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(RunFileError, match=r"the run is damaged: scenario\.flows\[0\]: waits is missing"):
         read_facts(tmp_path, RUN.samples, RUN.readings, (), ())
+
+
+def test_a_fact_that_came_later_may_be_missing(tmp_path: Path) -> None:
+    run = dataclasses.replace(RUN, scenario=without_secrets(SCENARIO), checks=())
+    write_facts(tmp_path, run, str)
+    document = json.loads((tmp_path / "facts.json").read_text())
+    del document["checks"]
+    (tmp_path / "facts.json").write_text(json.dumps(document))
+
+    assert read_facts(tmp_path, run.samples, run.readings, run.windows, run.faults) == run
