@@ -140,7 +140,10 @@ class HttpClient:
         """Raise unless the server did what was asked; ``body`` is its answer."""
         if response.is_success:
             return
-        said = message_in(parsed(body)) or shortened(body.decode("utf-8", "replace")) or "no reason given"
+        text = shortened(body.decode("utf-8", "replace"))
+        said = message_in(parsed(body)) or text or "no reason given"
+        if response.has_redirect_location:
+            said = f"it points to {response.headers['location']}, which is not followed"
         kind = BadRequestError if response.status_code == 400 else OperationError
         raise kind(self._scrub(f"{self._name}: {self._shown} answers {response.status_code}: {said}"))
 

@@ -92,6 +92,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, answer: bytes) -> None:
         self.send_response(self.state.status)
         self.send_header("Content-Type", "application/json")
+        if self.state.status == 307:
+            self.send_header("Location", f"{self.path}/")
         if self.state.fault == "endless":
             self.end_headers()
             while not self.state.ending.is_set():

@@ -125,7 +125,7 @@ def test_a_server_that_closes_its_connections_costs_no_failures(
     [
         (500, b'{"error": "no memory"}', "answers 500: no memory"),
         (422, b'{"detail": "not a PDF"}', "answers 422: not a PDF"),
-        (307, b"", "answers 307: no reason given"),
+        (307, b"", "answers 307: it points to /extract/, which is not followed"),
         (413, b"<html>too  large</html>", "answers 413: <html>too large</html>"),
         (200, b'{"error": "password needed"}', "fails: password needed"),
         (200, b'"text"', 'answers with something that is not a JSON array of strings: "text"'),
