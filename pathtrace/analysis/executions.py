@@ -83,16 +83,24 @@ def execution(run: Run, repeat: int, flow: int, number: int) -> Execution:
     """One execution again, for a closer look."""
     rows = run.samples.rows
     chosen = (rows["repeat"] == repeat) & (rows["flow"] == flow) & (rows["execution"] == number)
-    return _columns(run, rows[chosen])
+    return _columns(run, _taken(rows, chosen))
 
 
 def _of_repeat(run: Run, repeat: int) -> Iterator[Execution]:
-    rows = run.samples.rows[run.samples.rows["repeat"] == repeat]
+    rows = _taken(run.samples.rows, run.samples.rows["repeat"] == repeat)
     keys = rows["flow"].astype(np.int64) * 100_000 + rows["execution"]
     for key in np.unique(keys):
-        part = rows if len(keys) and np.all(keys == key) else rows[keys == key]
+        part = _taken(rows, keys == key)
         if 0 <= int(part["flow"][0]) < len(run.scenario.flows):
             yield _columns(run, part)
+
+
+def _taken(rows: npt.NDArray[np.void], chosen: Mask) -> npt.NDArray[np.void]:
+    """The chosen rows; a view where they follow one another, as those of an execution mostly do."""
+    at = np.flatnonzero(chosen)
+    if len(at) and at[-1] - at[0] + 1 == len(at):
+        return rows[at[0] : at[-1] + 1]
+    return rows[chosen]
 
 
 def _columns(run: Run, rows: npt.NDArray[np.void]) -> Execution:

@@ -48,6 +48,7 @@ def findings(
         *(finding for study in studies for finding in _amplified(evidence, study)),
         *(finding for study in studies for finding in _over_repeats(evidence, study)),
         *(finding for study in studies for finding in slopes(evidence, study)),
+        *(finding for study in studies for finding in _sawtooth(study)),
         *(_elsewhere(evidence) if studies else ()),
         *(finding for study in studies for finding in _errors(evidence, study)),
         *(finding for study in studies for finding in _changed(study)),
@@ -201,6 +202,24 @@ def _changed(study: FlowStudy) -> Iterator[Finding]:
             f"{first.place} changed during the run: its repeats read different amounts",
             (", ".join(format_bytes(count) for count in read),),
         )
+
+
+def _sawtooth(study: FlowStudy) -> Iterator[Finding]:
+    """Hops whose own work stalls at even intervals, in more than half of the repeats."""
+    for index, hop in enumerate(study.flow.hops):
+        shown = study.chosen.sawteeth[index] if study.chosen.sawteeth else None
+        swinging = [each for each in study.repeats if each.sawteeth and each.sawteeth[index] is not None]
+        if shown is None or 2 * len(swinging) <= len(study.repeats):
+            continue
+        text = (
+            f"{hop.name} stalls about every {format_duration(shown.period_s)}: its rate rises and falls like "
+            "a saw"
+        )
+        stalled = (
+            f"{shown.cycles} times in the median repeat, for {format_ratio(shown.low_share)} of the time; "
+            "something fills up, or is written out, at that pace"
+        )
+        yield Finding("sawtooth", text, (stalled,))
 
 
 def _errors(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:

@@ -76,6 +76,7 @@ def _measured(
         first=_first(run, study, index),
         limited_by=study.limits[index],
         caveats=_about_hop(doubts, study.flow, hop),
+        series=study.series[index] if study.series else (),
     )
 
 

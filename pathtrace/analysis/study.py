@@ -15,9 +15,10 @@ from pathtrace.analysis.frequency import Observed
 from pathtrace.analysis.limit import TRACER
 from pathtrace.analysis.limits import Judged, hop_limits, judge, totals
 from pathtrace.analysis.requests import PerRequest, per_request
+from pathtrace.analysis.series import series
 from pathtrace.analysis.spread import middle
 from pathtrace.analysis.summary import ExecutionFigures, stage_figures
-from pathtrace.model.report import LimitedBy, Segment
+from pathtrace.model.report import LimitedBy, Point, Segment
 from pathtrace.model.scenario import Flow, FrequencyKind, Scenario
 from pathtrace.units import SECONDS_PER_DAY, seconds
 
@@ -36,6 +37,8 @@ class FlowStudy:
     limits: tuple[LimitedBy, ...]
     requests: PerRequest | None
     documents: int
+    series: tuple[tuple[Point, ...], ...] = ()
+    """Rates over time per hop, of the median repeat."""
 
     @property
     def failed(self) -> bool:
@@ -94,6 +97,7 @@ def study(run_evidence: Evidence, flow: Flow, index: int, repeats: Sequence[Exec
         limits=tuple(hop_limits(flow, stages, path)),
         requests=per_request(part, len(flow.stages)) if asks else None,
         documents=_documents(run_evidence, flow, stages),
+        series=tuple(series(part, hop) for hop in flow.hops),
     )
 
 

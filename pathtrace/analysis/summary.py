@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from pathtrace.analysis.executions import Execution, Ints
+from pathtrace.analysis.series import Sawtooth, sawtooth
 from pathtrace.analysis.spread import interval, latency
 from pathtrace.analysis.timeuse import merged, stage_time, union_ns, workers_of
 from pathtrace.model.report import Latency, Parts, Throughput, TimeUse
-from pathtrace.model.scenario import Flow, Hop, Stage
+from pathtrace.model.scenario import Flow, FrequencyKind, Hop, Stage
 from pathtrace.units import seconds
 
 
@@ -103,6 +104,8 @@ class ExecutionFigures:
     users: int
     errors: int
     hops: tuple[HopFigures | None, ...]
+    sawteeth: tuple[Sawtooth | None, ...] = ()
+    """In the hops' order; nothing of requests, whose pace people set."""
 
     @property
     def duration_s(self) -> float:
@@ -121,6 +124,9 @@ def execution_figures(execution: Execution, flow: Flow) -> ExecutionFigures:
         users=execution.window.users if execution.window else 0,
         errors=int((~execution.ok).sum()),
         hops=tuple(_hop_figures(execution, hop) for hop in flow.hops),
+        sawteeth=()
+        if flow.frequency.kind is FrequencyKind.PER_REQUEST
+        else tuple(sawtooth(execution, hop) for hop in flow.hops),
     )
 
 

@@ -124,6 +124,16 @@ class LimitedBy:
 
 
 @dataclass(frozen=True, slots=True)
+class Point:
+    """A hop's rates at one moment, which is the middle of a stretch as long as its neighbours'."""
+
+    t_s: float
+    """From the flow's start."""
+    bytes_per_s: float
+    operations_per_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class HopReport:
     flow: str
     name: str
@@ -146,6 +156,8 @@ class HopReport:
     first: First | None
     limited_by: LimitedBy
     caveats: tuple[Caveat, ...]
+    series: tuple[Point, ...] = ()
+    """Of the median repeat."""
 
 
 @dataclass(frozen=True, slots=True)

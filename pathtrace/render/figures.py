@@ -15,6 +15,8 @@ from pathtrace.model.report import (
     HopReport,
     Latency,
     LimitedBy,
+    Parts,
+    Point,
     StageReport,
     Throughput,
     TimeUse,
@@ -91,6 +93,27 @@ def stage(value: StageReport) -> Document:
         "bytes": value.bytes,
         "time": time_use(value.time),
         "latency": latency(value.latency),
+        "parts": _parts(value.parts),
+    }
+
+
+def _parts(value: Parts | None) -> Json:
+    """``stat_s`` is a part of ``setup_s``."""
+    if value is None:
+        return None
+    return {
+        "setup_s": value.setup_s,
+        "stat_s": value.stat_s,
+        "body_s": value.body_s,
+        "finish_s": value.finish_s,
+    }
+
+
+def _point(value: Point) -> Document:
+    return {
+        "t_s": value.t_s,
+        "bytes_per_s": value.bytes_per_s,
+        "operations_per_s": value.operations_per_s,
     }
 
 
@@ -118,6 +141,7 @@ def hop(value: HopReport) -> Document:
         "wire": None,
         "limited_by": limited_by(value.limited_by),
         "caveats": [caveat(doubt) for doubt in value.caveats],
+        "series": [_point(point) for point in value.series],
     }
 
 

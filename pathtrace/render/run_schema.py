@@ -204,6 +204,7 @@ def _hop() -> Document:
         wire=_or_null(wire),
         limited_by=limited_by,
         caveats=_list(_caveat()),
+        series=_list(_object(t_s=_FIGURE, bytes_per_s=_FIGURE, operations_per_s=_FIGURE)),
     )
     return _renamed(hop, from_="from")
 
@@ -219,6 +220,7 @@ def _throughput() -> Document:
 
 
 def _stage() -> Document:
+    parts = _object(setup_s=_FIGURE, stat_s=_FIGURE_OR_NULL, body_s=_FIGURE, finish_s=_FIGURE)
     return _object(
         action=_TEXT,
         place=_TEXT,
@@ -227,6 +229,7 @@ def _stage() -> Document:
         bytes=_COUNT,
         time=_time(),
         latency=_latency(),
+        parts=_or_null(parts),
     )
 
 

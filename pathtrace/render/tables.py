@@ -17,6 +17,7 @@ from pathtrace.model.scenario import Flow
 from pathtrace.render import wording
 from pathtrace.render.conditions import start_layers, start_word
 from pathtrace.render.layout import INDENT, Pairs, Row, Rows, bullet, heading, line
+from pathtrace.render.over_time import over_time
 from pathtrace.units import format_count_rate, format_duration, format_rate, format_ratio
 
 RANKED = 5
@@ -32,6 +33,7 @@ def run_view(run: Run, report: Report, folder: str) -> RenderableType:
         *findings(report),
         *hops(run, report),
         *reasons(report),
+        *over_time(report),
         *requests(run, report),
         *ranking(report),
         *conditions(run, report),

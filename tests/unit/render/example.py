@@ -19,6 +19,7 @@ from pathtrace.model.report import (
     Latency,
     LimitedBy,
     Parts,
+    Point,
     RankingEntry,
     RepeatHop,
     RepeatReport,
@@ -286,7 +287,7 @@ def stage(action: str, place: str, operations: int, size: int, while_busy: str, 
         bytes=size,
         time=TimeUse(50.0, 30.0, 7.6),
         latency=Latency(p50_s, p50_s * 1.5, None, p50_s * 3),
-        parts=Parts(0.0002, p50_s, 0.0001),
+        parts=Parts(0.0002, p50_s, 0.0001, 0.00005 if action == "read" else None),
         cpu_s=3.5,
         while_busy=while_busy,
     )
@@ -322,6 +323,7 @@ ARCHIVE_INDEXER = HopReport(
         None,
     ),
     caveats=(),
+    series=tuple(Point(number * 0.86, 2e7 + number % 8 * 4e6, 20.0 + number % 8) for number in range(48)),
 )
 INDEXER_LIBRARY = HopReport(
     flow="index",
