@@ -122,7 +122,7 @@ def _parts(scenario: Scenario, place: Place, facts: Facts) -> tuple[MemoryPart, 
     known = facts.get(source) if source else None
     header = known.weights if known else None
     card = scenario.workload.model
-    tokens, said = _tokens(scenario, header, answers)
+    tokens, said = _tokens(scenario, header, place.spec)
     weights = _weights(place, known, card if answers else None)
     if header is None:
         why = "no header of its weights could be read"
@@ -131,8 +131,9 @@ def _parts(scenario: Scenario, place: Place, facts: Facts) -> tuple[MemoryPart, 
     return (weights, _cache(place, header, tokens, said), _runtime(place, header, tokens))
 
 
-def _tokens(scenario: Scenario, header: WeightsHeader | None, answers: bool) -> tuple[int | None, str]:
-    """Tokens that the cache must hold, and how that is known."""
+def _tokens(scenario: Scenario, header: WeightsHeader | None, spec: InferenceSpec) -> tuple[int | None, str]:
+    """Tokens that the cache must hold, and how that is known. An embedder is asked one text at a time."""
+    answers = spec.task == "generate"
     stated = scenario.workload.model.context if answers else None
     made_for = header.context if header else None
     each = stated or made_for
@@ -142,9 +143,16 @@ def _tokens(scenario: Scenario, header: WeightsHeader | None, answers: bool) -> 
     whose = (
         f"{each:,} tokens" if stated else f"{each:,} tokens (`context` is not stated: what the header has)"
     )
-    together = f" × {format_count(users, 'user')}, llama.cpp's --ctx-size {each * users}" if users > 1 else ""
+    together = f" × {format_count(users, 'user')}, {_setting(spec, each, users)}" if users > 1 else ""
     open_loop = ", one request at a time assumed" if answers and scenario.workload.rate_per_s else ""
     return each * users, f"{whose}{together}{open_loop}"
+
+
+def _setting(spec: InferenceSpec, each: int, users: int) -> str:
+    """How a server is told to hold as much: llama.cpp's slots share one context, Ollama's have their own."""
+    if spec.api == "ollama":
+        return f"Ollama's num_ctx {each} and OLLAMA_NUM_PARALLEL {users}"
+    return f"llama.cpp's --ctx-size {each * users}, which its slots share"
 
 
 def _weights(place: Place, known: PlaceFacts | None, card: ModelCard | None) -> MemoryPart:

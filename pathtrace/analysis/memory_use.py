@@ -42,7 +42,7 @@ def memory_findings(evidence: Evidence) -> Iterator[Finding]:
     for plan in model_plans(evidence.run.scenario, _facts(evidence)):
         yield from _mapped_into_too_little(evidence, plan)
         taken = peak_bytes(evidence, plan.place)
-        if taken is not None and plan.low_bytes is not None:
+        if taken is not None and plan.low_bytes is not None and _alone(evidence, plan.place):
             yield _beside_the_plan(plan, taken)
 
 
@@ -50,6 +50,13 @@ def peak_bytes(evidence: Evidence, place: str) -> int | None:
     """The largest resident set of the processes behind a place's URL; None if nobody could look."""
     seen = evidence.run.readings.series("process", place, "rss_bytes")
     return int(max(value for _, value in seen)) if seen else None
+
+
+def _alone(evidence: Evidence, place: str) -> bool:
+    """False where one process serves several places: nobody can say which of its memory is whose."""
+    pids = [each.server_pid for each in evidence.run.reached if each.server_pid is not None]
+    reached = evidence.reached(place)
+    return reached is None or reached.server_pid is None or pids.count(reached.server_pid) == 1
 
 
 def _facts(evidence: Evidence) -> Facts:

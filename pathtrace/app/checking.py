@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from pathtrace.analysis.memory_plan import HostPlan, host_plans
+from pathtrace.analysis.memory_plan import HostPlan, host_plans, model_plans, weights_place
 from pathtrace.analysis.room_plan import index_room
 from pathtrace.app.room import data_caveats, free_bytes, index_folders
 from pathtrace.errors import PlaceError
@@ -47,6 +47,7 @@ async def check_scenario(
                 for warning in each.warnings
             ),
             *await data_caveats(scenario, frozenset(facts)),
+            *_assumed_context(scenario, facts),
         ),
     )
 
@@ -86,6 +87,20 @@ def _host_memory(plan: HostPlan, host: Host | None, here: HostFacts) -> MemoryCh
         gpu_bytes=host.gpu_memory_bytes if host else None,
         parts=plan.parts,
     )
+
+
+def _assumed_context(scenario: Scenario, facts: Mapping[str, PlaceFacts]) -> Iterator[Caveat]:
+    """Models are often made for far longer contexts than their servers are told to hold."""
+    if scenario.workload.model.context is not None:
+        return
+    for plan in model_plans(scenario, facts):
+        source = weights_place(scenario.flows, scenario, plan.place)
+        header = facts[source].weights if source in facts else None
+        if header is not None and header.context is not None and header.causal:
+            text = (
+                f"memory of {plan.place} is planned for {header.context:,} tokens, all that it was made for"
+            )
+            yield Caveat("assumed", text, "state `context` of the workload's model", plan.place)
 
 
 def _scratch_room(facts: Mapping[str, PlaceFacts], store: Path) -> RoomCheck:

@@ -85,7 +85,9 @@ def _memories(report: CheckReport) -> Iterator[RenderableType]:
 
 
 def _memory(entry: MemoryCheck) -> str:
-    lines = [f"{_between(entry.needed_bytes, entry.high_bytes)} needed, {_there(entry)}{_enough(entry)}"]
+    nothing = entry.needed_bytes is None and entry.high_bytes is None
+    needed = _between(entry.needed_bytes, entry.high_bytes) + " needed"
+    lines = [f"{'need not known' if nothing else needed}, {_there(entry)}{_enough(entry)}"]
     if entry.gpu_bytes is not None:
         lines.append(_on_gpu(entry, entry.gpu_bytes))
     lines += [f"{part.place} {_PART_NAMES.get(part.name, part.name)}: {_part(part)}" for part in entry.parts]
