@@ -95,7 +95,7 @@ def _assumed_context(scenario: Scenario, facts: Mapping[str, PlaceFacts]) -> Ite
         return
     for plan in model_plans(scenario, facts):
         source = weights_place(scenario.flows, scenario, plan.place)
-        header = facts[source].weights if source in facts else None
+        header = facts[source].weights if source is not None and source in facts else None
         if header is not None and header.context is not None and header.causal:
             text = (
                 f"memory of {plan.place} is planned for {header.context:,} tokens, all that it was made for"
