@@ -91,7 +91,9 @@ class _Handler(BaseHTTPRequestHandler):
             case "/api/tags" if self.state.fault != "other server":
                 self._json(200, reply("tags"))
             case "/api/ps" if self.state.fault not in ("other server", "no ps"):
-                self._json(200, {"models": [self._running(name) for name in self.state.loaded]})
+                with self.state.lock:
+                    running = [self._running(name) for name in self.state.loaded]
+                self._json(200, {"models": running})
             case _:
                 self._body(404, b"404 page not found", "text/plain")
 
@@ -111,8 +113,6 @@ class _Handler(BaseHTTPRequestHandler):
             self._embed(asked)
         else:
             self._generate(asked)
-        if asked.get("keep_alive") == 0:
-            self.state.loaded.pop(asked["model"], None)
 
     def _running(self, name: str) -> dict[str, Any]:
         [card] = reply("ps")["models"]
@@ -126,6 +126,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.state.loaded[name] = context
             while len(self.state.loaded) > self.state.slots:
                 self.state.loaded.pop(next(iter(self.state.loaded)))
+            if asked.get("keep_alive") == 0:
+                del self.state.loaded[name]  # a little early, so that nobody sees it after the answer
         if there:
             return self.state.warm_duration_ns
         self.state.ending.wait(self.state.load_s)
