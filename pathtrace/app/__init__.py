@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pathtrace.errors import StoreError, UsageError
 from pathtrace.model.check import CheckReport
@@ -18,6 +18,8 @@ from pathtrace.replay.stop import StopRequest
 
 __all__ = ["KindInfo", "Outcome", "StopRequest"]
 
+
+Shown = TypeVar("Shown")
 
 _SCENARIO_BYTES = 4 * 2**20
 """No more of a file is looked at: far above what a scenario may have, and a device has no end."""
@@ -57,7 +59,19 @@ async def check(scenario: Scenario, store: Path) -> CheckReport:
 
     host = describe(scenario.here.name).hosts[0]
     places = registry.build_places(scenario, time.perf_counter_ns)
-    return await check_scenario(scenario, places, host, store)
+    return _shown(await check_scenario(scenario, places, host, store), scenario)
+
+
+def picture(scenario: Scenario) -> Scenario:
+    """The scenario as it may be drawn: without the values of secrets."""
+    return _shown(scenario, scenario)
+
+
+def _shown(value: Shown, scenario: Scenario) -> Shown:
+    from pathtrace.redaction import Scrubber
+    from pathtrace.store.codec import scrubbed
+
+    return scrubbed(value, Scrubber(scenario.secrets))
 
 
 async def run(

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pathtrace.errors import StoreError
+from pathtrace.places.outside import remove_remembered
 
 _OWNER = "owner"
 
@@ -44,8 +45,12 @@ def remove_abandoned(root: Path) -> None:
     if not root.is_dir():
         return
     for note in root.glob(f"*.{_OWNER}"):
-        text = note.read_text(encoding="ascii").strip()
+        try:
+            text = note.read_text(encoding="ascii").strip()
+        except FileNotFoundError:  # another run has just ended
+            continue
         if not (text.isdigit() and _alive(int(text))):
+            remove_remembered(note.with_suffix(""))
             shutil.rmtree(note.with_suffix(""), ignore_errors=True)
             note.unlink(missing_ok=True)
 

@@ -54,7 +54,7 @@ def _found(target: str, store: Path | None) -> Drawn:
 
     path = Path(target)
     if path.suffix in SCENARIO_ENDINGS or path.is_file():
-        return app.load_scenario(path, os.environ), None, None
+        return app.picture(app.load_scenario(path, os.environ)), None, None
     outcome = app.show(given_store(store), target)
     return outcome.run.scenario, outcome.run.id, outcome.report
 

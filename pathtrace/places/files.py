@@ -51,6 +51,7 @@ from pathtrace.places.file_set import (
 )
 from pathtrace.places.made_files import made_root, made_sizes, make_file
 from pathtrace.places.mounts import mount_of
+from pathtrace.places.outside import forget, remember
 from pathtrace.places.page_cache import Look
 from pathtrace.places.reading import (
     Block,
@@ -101,6 +102,7 @@ class Files:
         self._document = read_document
         self._mount: Mount | None = None
         self._writer: Writer | None = None
+        self._scratch: Path | None = None
         self._made: Path | None = None
         self._readings: list[Reading] = []
 
@@ -155,6 +157,10 @@ class Files:
         assert root is not None
         folder = scratch if self._spec.path is None else root
         self._writer = Writer(self._place.name, folder, self._clock)
+        self._scratch = scratch
+        if self._spec.path is not None:
+            planned = self._writer.planned
+            await self._blocking(lambda stopped: remember(scratch, planned))
         self._mount = await self._blocking(lambda stopped: mount_of(root))
         if self._place.data == "output":
             return await self._blocking(lambda stopped: self._output_facts())
@@ -302,8 +308,9 @@ class Files:
         self._readings = []
 
     def _remove_written(self) -> None:
-        if self._writer is not None:
+        if self._writer is not None and self._scratch is not None:
             self._writer.remove()
+            forget(self._scratch)
         if self._made is not None:
             shutil.rmtree(self._made, ignore_errors=True)
 

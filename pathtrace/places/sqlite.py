@@ -23,6 +23,7 @@ from pathtrace.model.scenario import Action, Commit, DatabaseSpec, Place, Start
 from pathtrace.model.work import Clock, Done, Item, LayerState, PlaceFacts
 from pathtrace.places import sqlite_file
 from pathtrace.places.mounts import mount_of
+from pathtrace.places.outside import forget, remember
 from pathtrace.places.pieces import Passage, found_item, pieces_of
 from pathtrace.places.threads import in_thread
 
@@ -43,6 +44,7 @@ class Sqlite:
         self._wait_s = place.timeout_s * _WAIT_RATIO
         self._own = file_of(place.spec.url)
         self._file: Path | None = None
+        self._scratch: Path | None = None
         self._connection: sqlite3.Connection | None = None
         self._identity: str | None = None
         self._stored = 0
@@ -92,6 +94,9 @@ class Sqlite:
         facts = await self.check()
         folder = scratch if self._own is None else self._own.parent
         self._file = folder.absolute() / f".pathtrace-{secrets.token_hex(4)}.db"
+        if self._own is not None and not self._spec.keep:
+            self._scratch = scratch
+            await in_thread(self._writer, partial(remember, scratch, self._file))
         await in_thread(self._writer, self._fresh)
         return facts
 
@@ -294,6 +299,8 @@ class Sqlite:
         self._end_connections()
         if self._file is not None and self.kept is None:
             sqlite_file.remove(self._file)
+        if self._scratch is not None:
+            forget(self._scratch)
 
     def _mapped(self, error: type[OperationError] | type[PlaceError], what: str) -> _Mapped:
         return _Mapped(error, f"{self._place.name}: {what}")

@@ -37,6 +37,11 @@ class Writer:
         """Where it writes; None before the first ``empty`` and after ``remove``."""
         return self._folder if self._made else None
 
+    @property
+    def planned(self) -> Path:
+        """The folder, whether it has been made or not."""
+        return self._folder
+
     def empty(self) -> None:
         """Start with an empty folder. PlaceError if it cannot be made."""
         self.remove()

@@ -172,6 +172,28 @@ def test_a_store_that_takes_no_more_costs_only_what_it_refused(tmp_path: Path) -
     assert (shown["id"], shown["status"]) == (document["id"], "partial")
 
 
+def test_what_a_killed_run_left_beside_the_users_data_goes_with_the_next_run(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    beside = SLOW.replace("sqlite://", f"sqlite:///{tmp_path}/data/lab.db")
+    (tmp_path / "slow.yaml").write_text(beside)
+    process = subprocess.Popen(
+        command("run", "slow.yaml", "--store", "store"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=environment(tmp_path),
+        cwd=tmp_path,
+    )
+    assert process.stderr is not None
+    process.stderr.readline()
+    process.kill()
+    process.communicate()
+    left = {path.name for path in (tmp_path / "data").iterdir()}
+    (tmp_path / "stand-ins.yaml").write_text(STAND_INS)
+    assert pathtrace(tmp_path, "run", "stand-ins.yaml", "--store", "store").code == 0
+    assert any(name.startswith(".pathtrace-") for name in left)
+    assert list((tmp_path / "data").iterdir()) == []
+
+
 def test_on_a_terminal_progress_is_live_and_goes_away(store: Path) -> None:
     leader, follower = pty.openpty()
     process = subprocess.Popen(

@@ -169,3 +169,20 @@ def test_a_label_that_could_not_find_a_run_is_refused(label: str, tmp_path: Path
 def test_a_device_without_end_is_no_scenario(capsys: Capture) -> None:
     assert main(["check", "/dev/zero"]) == 2
     assert "error: /dev/zero:1:1: the file is longer than" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["check"], ["check", "--json"], ["map"], ["map", "--json"], ["map", "--format", "mermaid"]]
+)
+def test_a_secret_within_a_name_or_a_path_is_not_shown(
+    arguments: list[str], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NAS_PASSWORD", "hunter2")
+    making = "make: {files: 40, bytes: 400 KiB, kind: text}"
+    text = STAND_INS.replace("name: stand-ins", 'name: "of ${NAS_PASSWORD}"')
+    (tmp_path / "lab.yaml").write_text(text.replace(making, 'path: "/nowhere/${NAS_PASSWORD}"'))
+    main([arguments[0], str(tmp_path / "lab.yaml"), *arguments[1:]])
+    captured = capsys.readouterr()
+    hidden = ("of ***", "nowhere/***", "nowhere/#42;#42;#42;")  # the last as mermaid spells it
+    assert any(text in captured.out for text in hidden)
+    assert "hunter2" not in captured.out + captured.err
