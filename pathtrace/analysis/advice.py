@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.limits import Judged
 from pathtrace.analysis.study import FlowStudy
-from pathtrace.model.scenario import Action, Commit, DatabaseSpec, Place
+from pathtrace.model.scenario import Access, Action, Commit, DatabaseSpec, FilesSpec, Place
 from pathtrace.units import format_duration
 
 GOOD_BATCH = 500
@@ -39,6 +39,8 @@ def advice(
             return _wait(subject, bound, judged)
         case "disk":
             return Advice(f"a faster disk under {subject} saves {bound}", False)
+        case "round-trips":
+            return _round_trips(evidence.place(subject), bound)
         case "database":
             return Advice(f"larger batches or a leaner index at {subject} save {bound}", True)
         case "model":
@@ -59,6 +61,15 @@ def keep_loaded(model: str, saved_s: float, remedy: str | None = None) -> Advice
     """Against weights that are read again at each request; ``remedy`` where the reason is known."""
     what = remedy or f"keep the model at {model} loaded (keep-alive, one model at a time, unchanged options)"
     return Advice(f"{what}: saves at most {format_duration(saved_s)} a day", True)
+
+
+def _round_trips(place: Place, bound: str) -> Advice:
+    spec = place.spec
+    if isinstance(spec, FilesSpec) and spec.access is Access.MMAP:
+        text = f"read {place.name} ahead or whole (`access: read`) instead of page by page: saves {bound}"
+    else:
+        text = f"ask {place.name} for more at once (`depth`, `workers`) or for less often: saves {bound}"
+    return Advice(f"{text}; a faster link saves next to nothing", True)
 
 
 def _commit(place: Place, bound: str) -> Advice:

@@ -14,6 +14,7 @@ from pathtrace.analysis.limit import (
     cores_text,
     unknown,
 )
+from pathtrace.analysis.round_trips import round_trips
 from pathtrace.analysis.summary import StageFigures
 from pathtrace.units import format_bytes, format_count_rate, format_rate, format_ratio
 
@@ -136,6 +137,8 @@ def _off_the_disk(
 def _network(figures: StageFigures, evidence: Evidence, span: Span) -> Limit:
     mount = evidence.mount(figures.stage.place)
     seen = (f"read through the network mount {mount.path if mount else ''}", _rate_text(figures))
+    if trips := round_trips(figures, evidence, seen):
+        return trips
     return tracer_limit(figures, evidence, span, seen) or unknown(
         seen, "measure the link and the server's disk, each alone"
     )
@@ -143,6 +146,8 @@ def _network(figures: StageFigures, evidence: Evidence, span: Span) -> Limit:
 
 def _unseen(figures: StageFigures, evidence: Evidence, span: Span) -> Limit:
     seen = (_rate_text(figures), "the device under it cannot be seen from here")
+    if trips := round_trips(figures, evidence, seen):
+        return trips
     own = tracer_limit(figures, evidence, span, seen)
     return own or unknown(seen, "measure the disk alone on its own host, outside a container")
 

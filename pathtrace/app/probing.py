@@ -18,6 +18,7 @@ from pathtrace.ports import Place as PlacePort
 from pathtrace.probes.commit import CommitProbe
 from pathtrace.probes.disk import DiskProbe
 from pathtrace.probes.fsync import FsyncProbe
+from pathtrace.probes.round_trip import RoundTripProbe
 from pathtrace.probes.tracer import TracerProbe
 from pathtrace.replay.budget import Budget
 from pathtrace.replay.stop import StopRequest
@@ -92,6 +93,9 @@ def _read_probes(
     if isinstance(port, Sources) and not (port.mount and port.mount.network):
         disk = f"disk:{place.name}"
         probes.append((disk, _disk_probe(disk, place, port.sources(FILES_PROBED), clock)))
+    if isinstance(port, Sources) and port.mount and port.mount.far:
+        trips = f"round-trips:{place.name}"
+        probes.append((trips, RoundTripProbe(trips, port.sources(FILES_PROBED), clock)))
     if isinstance(place.spec, FilesSpec) and place.spec.access is Access.DIRECT:
         return probes  # the same code path would meet the disk again, not memory
     tracer = f"tracer:{flow.name}/0"

@@ -28,6 +28,11 @@ class Mount:
     disk: str | None
     network: bool
 
+    @property
+    def far(self) -> bool:
+        """True if every request goes through another host or program: none is a device's own."""
+        return self.network or self.fstype.startswith("fuse")
+
 
 @dataclass(frozen=True, slots=True)
 class HostFacts:

@@ -1,0 +1,66 @@
+"""Whether a stage that reads through a mount spends its time on round trips, and what saves them.
+
+A mapped file is asked for by page faults, each with what the kernel reads ahead; what one request takes
+alone is measured (the kernel counts as major only the first fault of a stretch, so that counts tell nothing).
+Calls that read are not counted by the kernel: there it tells that more at once goes much faster.
+"""
+
+from __future__ import annotations
+
+from pathtrace.analysis.evidence import Evidence
+from pathtrace.analysis.limit import MOSTLY, Limit
+from pathtrace.analysis.summary import StageFigures
+from pathtrace.model.scenario import Access, FilesSpec
+from pathtrace.units import format_bytes, format_duration, format_rate, format_ratio
+
+FASTER_TOGETHER = 2.0
+"""With more requests at once at least this many times the rate: no line or disk was full."""
+FEW_TRIPS = 3.0
+"""An operation that takes no longer than so many round trips is made of them."""
+
+
+def round_trips(figures: StageFigures, evidence: Evidence, seen: tuple[str, ...]) -> Limit | None:
+    """``round-trips:P`` where requests one after the other explain the time, else None."""
+    place = figures.stage.place
+    alone, mount, spec = (
+        evidence.ceiling(f"round-trips:{place}"),
+        evidence.mount(place),
+        evidence.place(place).spec,
+    )
+    if alone is None or not alone.latency_s or mount is None or not mount.far or not figures.elapsed_s:
+        return None
+    seen = (*seen, f"one request takes {format_duration(alone.latency_s)} alone")
+    if isinstance(spec, FilesSpec) and spec.access is Access.MMAP and alone.bytes_per_s:
+        return _page_by_page(figures, alone.latency_s, alone.bytes_per_s, seen)
+    return _call_by_call(figures, evidence, alone.latency_s, seen)
+
+
+def _page_by_page(
+    figures: StageFigures, latency_s: float, bytes_per_s: float, seen: tuple[str, ...]
+) -> Limit | None:
+    """``bytes_per_s``: what the kernel reads for a missing page, over the time that one request takes."""
+    share = figures.bytes / figures.elapsed_s / bytes_per_s
+    if share < MOSTLY:
+        return None
+    each = bytes_per_s * latency_s
+    text = (
+        f"mapped pages come {format_bytes(each)} at a time: {round(figures.bytes / each):,} requests "
+        f"one after the other are {format_ratio(min(1.0, share))} of the time"
+    )
+    return Limit(f"round-trips:{figures.stage.place}", (*seen, text), utilisation=min(1.0, share))
+
+
+def _call_by_call(
+    figures: StageFigures, evidence: Evidence, latency_s: float, seen: tuple[str, ...]
+) -> Limit | None:
+    each = figures.elapsed_s / figures.operations / latency_s
+    together = evidence.ceiling(f"disk:{figures.stage.place}")
+    best = together.bytes_per_s if together is not None and together.bytes_per_s else 0.0
+    faster = best >= FASTER_TOGETHER * figures.rate
+    if each > FEW_TRIPS and not faster:
+        return None
+    texts = [*seen, f"an operation takes as long as {each:.1f} of them"]
+    if faster:
+        texts.append(f"with more requests at once it gave {format_rate(best)}: nothing behind it is full")
+    share = min(1.0, 1 / each) if each else None
+    return Limit(f"round-trips:{figures.stage.place}", tuple(texts), utilisation=share)
