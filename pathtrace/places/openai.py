@@ -60,7 +60,8 @@ class OpenAi:
         if status is not None:
             loaded = {"loaded": True, "unloaded": False, "sleeping": False}.get(status)
             return Memory(loaded, f"the server says that its model is {status} (/models)")
-        sleeps = (await self._properties(limit_s)).get("is_sleeping")
+        page = await self._page(f"{self._base.removesuffix('/v1')}/props", limit_s)
+        sleeps = page.get("is_sleeping")
         if not isinstance(sleeps, bool):
             return Memory(None, "the server does not say whether its model is in memory")
         if sleeps:
@@ -69,18 +70,17 @@ class OpenAi:
 
     async def _status(self, model: str | None, limit_s: float) -> str | None:
         """Of one of several models that a llama.cpp server loads in turn; None of any other server."""
-        response = await self._http.ask("GET", f"{self._base}/models", limit_s)
-        payload = parsed(response.content) if response.is_success else None
-        data = payload.get("data") if isinstance(payload, dict) else None
+        payload = await self._page(f"{self._base}/models", limit_s)
+        data = payload.get("data")
         for card in data if isinstance(data, list) else ():
             if isinstance(card, dict) and card.get("id") == model and isinstance(card.get("status"), dict):
                 return str(card["status"].get("value"))
         return None
 
-    async def _properties(self, limit_s: float) -> Mapping[str, object]:
-        """llama.cpp's own description of itself; empty for every other server."""
+    async def _page(self, url: str, limit_s: float) -> Mapping[str, object]:
+        """What a page says; nothing where there is none, or where a busy server lets us wait."""
         try:
-            response = await self._http.ask("GET", f"{self._base.removesuffix('/v1')}/props", limit_s)
+            response = await self._http.ask("GET", url, limit_s)
         except OperationError:
             return {}
         payload = parsed(response.content) if response.is_success else None

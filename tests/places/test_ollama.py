@@ -182,6 +182,21 @@ def test_each_load_is_told_with_its_seconds_where_embedder_and_model_evict_each_
     assert within(place, tmp_path, life, allow=ALLOWED) == [300_000_000] * 4
 
 
+def test_another_context_at_each_call_loads_the_model_each_time(tmp_path: Path, server: OllamaServer) -> None:
+    server.load_duration_ns = 300_000_000
+
+    async def life(short: Inference) -> list[int]:
+        long = inference(described(server.url, num_ctx=8192), allow=ALLOWED)
+        await long.open(tmp_path)
+        try:
+            return [(await ask(place)).load_ns for place in (short, long, short, long, long)]
+        finally:
+            await long.close()
+
+    loads = within(described(server.url, num_ctx=3000), tmp_path, life, allow=ALLOWED)
+    assert loads == [300_000_000] * 4 + [0]
+
+
 def test_a_model_given_up_after_each_answer_is_loaded_for_the_next(
     tmp_path: Path, server: OllamaServer
 ) -> None:
