@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 
 from pathtrace.errors import PlaceError
 from pathtrace.model.report import Caveat
 from pathtrace.model.run import Reached, StartCondition
-from pathtrace.model.scenario import Action, Flow, FrequencyKind, Scenario, Start
+from pathtrace.model.scenario import Action, FilesSpec, Flow, FrequencyKind, Scenario, Start
 from pathtrace.model.work import Clock, LayerState
 from pathtrace.ports import Place
 from pathtrace.replay.budget import Budget
@@ -78,12 +79,39 @@ class Replay:
 
     async def _repeat(self, repeat: int) -> None:
         await self._begin(repeat)
+        read: list[str] = []
         for group in self._groups():
+            await self._cool_again(group, read)
             async with asyncio.TaskGroup() as tasks:
                 for index, flow in group:
                     tasks.create_task(self._in_every_way(repeat, index, flow), name=flow.name)
         for number, gap_s in enumerate(self._scenario.control.idle_gaps_s):
             await self._after_idle(repeat, number, gap_s)
+
+    async def _cool_again(self, group: Sequence[Indexed], read: list[str]) -> None:
+        """Before flows read what an earlier one of this repeat read, also by another place's name: a cold
+        start is theirs too. ``read`` grows by their paths."""
+        paths = {}
+        for _, flow in group:
+            spec = self._scenario.place(flow.path[0]).spec
+            if isinstance(spec, FilesSpec) and spec.path is not None:
+                paths[flow.path[0]] = os.path.realpath(spec.path)
+        for name, path in paths.items():
+            if self._scenario.control.start is Start.COLD and any(_overlap(path, other) for other in read):
+                await self._begin_again(name)
+        read += paths.values()
+
+    async def _begin_again(self, place: str) -> None:
+        """Bring one place into the start condition once more; its evidence is the newer one's."""
+        condition = self.starts.pop()
+        try:
+            layers = await self._places[place].begin(self._scenario.control.start, frozenset({Action.READ}))
+        except PlaceError as error:
+            self._faults[place] = describe(error)
+            layers = ()
+        kept = [layer for layer in condition.layers if layer.place != place] if layers else condition.layers
+        both = (*kept, *layers)
+        self.starts.append(StartCondition(condition.repeat, self._start_label(both), both))
 
     def _groups(self) -> list[list[Indexed]]:
         """Flows in the scenario's order, those that run together at the place of their first."""
@@ -178,6 +206,12 @@ class Replay:
 def _named(place: str, fault: str) -> str:
     """A fault with its place's name before it, once."""
     return fault if fault.startswith(f"{place}: ") else f"{place}: {fault}"
+
+
+def _overlap(path: str, other: str) -> bool:
+    """True if they are the same, or one lies within the other."""
+    a, b = path.rstrip(os.sep) + os.sep, other.rstrip(os.sep) + os.sep
+    return a.startswith(b) or b.startswith(a)
 
 
 def _asks(flow: Flow) -> bool:

@@ -151,3 +151,41 @@ def test_a_place_that_cannot_be_opened_is_noted_and_the_others_are_opened(tmp_pa
     assert reached["a"].fault == "connection refused (start it)"
     assert reached["b"].fault is None
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+
+
+TWICE = """
+pathtrace: 1
+name: twice
+start: cold
+repeats: 1
+places:
+  mapped: {kind: files, path: /models/x.gguf}
+  whole: {kind: files, path: /models}
+  other: {kind: files, path: /models-of-another}
+  model: {kind: inference}
+flows:
+  first: {path: [mapped, model], frequency: per-load}
+  second: {path: [whole, model], frequency: per-load}
+  third: {path: [other, model], frequency: per-load}
+"""
+
+
+def test_files_that_an_earlier_flow_read_are_made_cold_again_before_the_next_reads_them() -> None:
+    async def story(clock: Callable[[], int]) -> dict[str, int]:
+        scenario = parse(TWICE, "twice.yaml", {})
+        places = {place.name: FakePlace(clock, supply=[Item("d", 1000)]) for place in scenario.places}
+        reached = {name: Reached(name, None, None, None, None) for name in places}
+        stop, sink = StopRequest(), ListSink()
+        budget = Budget(10**12, 1e6, clock, stop)
+        executor = Executor(
+            scenario, places, Recording(sink, clock, 0, Quiet()), Meter((), sink, clock, 0), budget
+        )
+        replay = Replay(scenario, places, reached, executor, clock, budget, stop)
+        await replay.run(_nothing)
+        return {name: place.begun for name, place in places.items()}
+
+    assert play(story) == {"mapped": 1, "whole": 2, "other": 1, "model": 1}
+
+
+async def _nothing() -> None:
+    return

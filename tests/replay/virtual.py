@@ -62,6 +62,7 @@ class FakePlace:
         supply: Sequence[Item] = (),
         texts: int = 1,
     ) -> None:
+        self.begun = 0
         self._clock = clock
         self._service_ms = service_ms
         self._workers = workers
@@ -89,6 +90,7 @@ class FakePlace:
         return PlaceFacts("fake")
 
     async def begin(self, start: Start, actions: frozenset[Action]) -> tuple[LayerState, ...]:
+        self.begun += 1
         return (LayerState("client_cache", "fake", start.value, "said so"),)
 
     async def supply(self, action: Action) -> Sequence[Item]:
