@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.limits import Judged
+from pathtrace.analysis.round_trips import is_mapped
 from pathtrace.analysis.study import FlowStudy
-from pathtrace.model.scenario import Access, Action, Commit, DatabaseSpec, FilesSpec, Place
+from pathtrace.model.scenario import Action, Commit, DatabaseSpec, Place
 from pathtrace.units import format_duration
 
 GOOD_BATCH = 500
@@ -64,8 +65,7 @@ def keep_loaded(model: str, saved_s: float, remedy: str | None = None) -> Advice
 
 
 def _round_trips(place: Place, bound: str) -> Advice:
-    spec = place.spec
-    if isinstance(spec, FilesSpec) and spec.access is Access.MMAP:
+    if is_mapped(place.spec):
         text = f"read {place.name} ahead or whole (`access: read`) instead of page by page: saves {bound}"
     else:
         text = f"ask {place.name} for more at once (`depth`, `workers`) or for less often: saves {bound}"

@@ -15,6 +15,7 @@ from pathtrace.units import format_bytes, format_duration, format_rate, format_r
 
 FASTER_TOGETHER = 2.0
 """With more requests at once at least this many times the rate: no line or disk was full."""
+_WEIGHTS = (".gguf", ".safetensors")
 FEW_TRIPS = 3.0
 """An operation that takes no longer than so many round trips is made of them."""
 
@@ -30,9 +31,17 @@ def round_trips(figures: StageFigures, evidence: Evidence, seen: tuple[str, ...]
     if alone is None or not alone.latency_s or mount is None or not mount.far or not figures.elapsed_s:
         return None
     seen = (*seen, f"one request takes {format_duration(alone.latency_s)} alone")
-    if isinstance(spec, FilesSpec) and spec.access is Access.MMAP and alone.bytes_per_s:
+    if is_mapped(spec) and alone.bytes_per_s:
         return _page_by_page(figures, alone.latency_s, alone.bytes_per_s, seen)
     return _call_by_call(figures, evidence, alone.latency_s, seen)
+
+
+def is_mapped(spec: object) -> bool:
+    """True of files that are read by mapping: as stated, or weights whose loaders do so."""
+    if not isinstance(spec, FilesSpec):
+        return False
+    by_default = not spec.access_stated and (spec.path or "").endswith(_WEIGHTS)
+    return spec.access is Access.MMAP or by_default
 
 
 def _page_by_page(
