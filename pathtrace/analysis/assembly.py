@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathtrace.analysis.caveats import about, caveats, why_not_measured
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.executions import executions
+from pathtrace.analysis.far_databases import far_databases
 from pathtrace.analysis.findings import findings
 from pathtrace.analysis.frequency import DRIVEN, Observed, observe
 from pathtrace.analysis.hops import hop_reports, unmeasured_hops
@@ -59,6 +60,7 @@ class _Gathered:
                 self.endings.append(endings(part, flow))
                 report = requests_report(part, flow, run.scenario.workload, _users(run, figures))
                 self.requests.setdefault((part.flow, part.number), []).append((figures.duration_s, report))
+            del part  # its memory, before the next one takes as much
 
     def of(self, flow: int) -> list[ExecutionFigures]:
         """The first execution of a flow in each repeat; idle-gap passes and load levels come apart."""
@@ -88,6 +90,7 @@ def assemble(run: Run) -> Report:
     everything = tuple(each for seen in observed.values() for each in seen)
     found = (
         *load_findings(evidence, asked),
+        *far_databases(evidence),
         *findings(evidence, tuple(studies.values()), everything),
     )
     return Report(

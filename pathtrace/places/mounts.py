@@ -47,6 +47,16 @@ def mount_of(path: str | os.PathLike[str]) -> Mount | None:
     return Mount(found.path, found.device, found.fstype, _disk(found), found.fstype in NETWORK_TYPES)
 
 
+def database_warning(mount: Mount | None) -> str | None:
+    """What is to be said of a database whose files lie there; None if they lie on this host."""
+    if mount is None or not mount.network:
+        return None
+    return (
+        f"the database's files lie on a network mount ({mount.fstype} at {mount.path}): "
+        "each commit crosses the network, and a lost mount can damage it"
+    )
+
+
 def parse_mountinfo(table: bytes) -> tuple[MountLine, ...]:
     """The lines of a mountinfo file, octal escapes undone; lines that make no sense are left out."""
     return tuple(line for line in map(_line, table.splitlines()) if line is not None)

@@ -21,7 +21,7 @@ from pathtrace.model.run import Mount
 from pathtrace.model.scenario import Action, Commit, DatabaseSpec, Place, Start
 from pathtrace.model.work import Clock, Done, Item, LayerState, PlaceFacts
 from pathtrace.places import postgres_schema, postgres_server
-from pathtrace.places.mounts import mount_of
+from pathtrace.places.mounts import database_warning, mount_of
 from pathtrace.places.pieces import Passage, found_item, pieces_of
 from pathtrace.places.postgres_connections import Connections
 from pathtrace.places.postgres_schema import How
@@ -203,12 +203,8 @@ class Postgres:
         return PlaceFacts(summary=summary, warnings=self._warnings())
 
     def _warnings(self) -> tuple[str, ...]:
-        warnings = []
-        if self._mount is not None and self._mount.network:
-            warnings.append(
-                f"the database's files lie on a network mount ({self._mount.fstype} at {self._mount.path}): "
-                "each commit crosses the network, and a lost mount can damage it"
-            )
+        far = database_warning(self._mount)
+        warnings = [] if far is None else [far]
         if self._spec.keep:
             warnings.append(f"keep: the rows stay in schema {self._schema}")
         return tuple(warnings)

@@ -22,7 +22,7 @@ from pathtrace.model.run import Mount
 from pathtrace.model.scenario import Action, Commit, DatabaseSpec, Place, Start
 from pathtrace.model.work import Clock, Done, Item, LayerState, PlaceFacts
 from pathtrace.places import sqlite_file
-from pathtrace.places.mounts import mount_of
+from pathtrace.places.mounts import database_warning, mount_of
 from pathtrace.places.outside import forget, remember
 from pathtrace.places.pieces import Passage, found_item, pieces_of
 from pathtrace.places.threads import in_thread
@@ -194,11 +194,15 @@ class Sqlite:
         return f"SQLite {sqlite3.sqlite_version}, a scratch file in {where}"
 
     def _warnings(self) -> tuple[str, ...]:
+        far = None if self._own is None else database_warning(mount_of(self._own.parent))
+        return tuple(warning for warning in (far, self._keeping()) if warning is not None)
+
+    def _keeping(self) -> str | None:
         if not self._spec.keep:
-            return ()
+            return None
         if self._own is None:
-            return ("keep: has no effect without a path, since the run's scratch folder is removed",)
-        return (f"keep: the rows stay in {self._own.parent} as .pathtrace-….db",)
+            return "keep: has no effect without a path, since the run's scratch folder is removed"
+        return f"keep: the rows stay in {self._own.parent} as .pathtrace-….db"
 
     def _fresh(self) -> None:
         """A new, empty file in the old one's place, so that repeats are alike."""
