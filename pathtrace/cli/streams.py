@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,11 +19,15 @@ from pathtrace.errors import StoreError
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+_STEERING = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\u202a-\u202e\u2066-\u2069]")
+_UNSHOWN = "\ufffd"
+
 LEAST_WIDTH = 20
 """Columns: in fewer nothing can be read, whatever COLUMNS says."""
 USUAL_WIDTH = 80
 
 _SPELLINGS = {
+    "\ufffd": "?",
     "→": "->",
     "·": "-",
     "–": "-",
@@ -143,9 +148,9 @@ def drawing_width() -> int:
 
 
 def say(text: str) -> None:
-    """One remark on standard error; lost where nobody takes it."""
+    """One remark on standard error, which steers no terminal; lost where nobody takes it."""
     try:
-        sys.stderr.write(f"{text}\n")
+        sys.stderr.write(f"{_STEERING.sub(_UNSHOWN, text)}\n")
         sys.stderr.flush()
     except OSError:
         _forget(sys.stderr)

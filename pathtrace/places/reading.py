@@ -96,7 +96,7 @@ def _read_blockwise(item: Item, kind: Opening, block_bytes: int, clock: Clock) -
         closing = clock()
         del source
         end = clock()
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, MemoryError) as error:
         return _failed(item, start, clock(), got, -1, error)
     times = opened - start, first, end - closing, time.thread_time_ns() - cpu
     stat = opened - asking
@@ -150,7 +150,7 @@ class Reading:
             data = source.block(block.offset, block.size_bytes)
             end = self._clock()
             del source
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, MemoryError) as error:
             self._passed(block, data)
             return _failed(block, start, self._clock(), 0, -1, error)
         first = end - start if data else -1
@@ -227,13 +227,16 @@ def _mapping(path: str, size: int) -> memoryview | bytes | None:
         os.close(fd)
 
 
-def _failed(item: Item, start: int, end: int, got: int, fd: int, error: OSError | ValueError) -> Done:
+def _failed(
+    item: Item, start: int, end: int, got: int, fd: int, error: OSError | ValueError | MemoryError
+) -> Done:
     if fd >= 0:
         with contextlib.suppress(OSError):
             os.close(fd)
-    return Done(
-        start, end - start, got, fault=f"{shown(item.name)}: {getattr(error, 'strerror', None) or error}"
-    )
+    why = getattr(error, "strerror", None) or error
+    if isinstance(error, MemoryError):
+        why = "no memory for a block of this size"
+    return Done(start, end - start, got, fault=f"{shown(item.name)}: {why}")
 
 
 def _shrank(item: Item, got: int) -> str:

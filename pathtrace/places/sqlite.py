@@ -332,6 +332,8 @@ def _hint(said: str) -> str | None:
         return "make room on that disk"
     if "locked" in said:
         return "another program holds the database; stop it or wait"
+    if "not authorized" in said or "prohibited" in said:
+        return "`query` may only read: SELECT"
     if "readonly" in said or "unable to open" in said:
         return "check the permissions of the file and its folder"
     return None

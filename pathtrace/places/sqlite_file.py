@@ -20,6 +20,8 @@ from pathtrace.places.pieces import FOUND, Passage, Piece, phrase_of, row_as_tex
 _TABLE = "CREATE VIRTUAL TABLE pieces USING fts5(text, name UNINDEXED, vector UNINDEXED)"
 _INSERT = "INSERT INTO pieces (name, text, vector) VALUES (?, ?, ?)"
 _SEARCH = f"SELECT name, text FROM pieces WHERE pieces MATCH ? ORDER BY rank LIMIT {FOUND}"
+_BEYOND_READING = (sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_TRANSACTION, sqlite3.SQLITE_SAVEPOINT)
+_ASKED_BY_FULL_TEXT = "data_version"
 _SYNCHRONOUS = ("off", "normal", "full", "extra")
 
 Row = tuple[str, str, bytes | None]
@@ -74,7 +76,15 @@ def open_for_reading(file: Path, wait_s: float) -> sqlite3.Connection:
     if header is not None and header.wal and not Path(f"{file}-wal").exists():
         # Nobody has it open. Even a reader would create -wal and -shm beside it, and leave them there.
         uri += "&immutable=1"
-    return _connect(uri, wait_s)
+    connection = _connect(uri, wait_s)
+    connection.set_authorizer(_refusal)
+    return connection
+
+
+def _refusal(action: int, first: str | None, *rest: str | None) -> int:
+    """A database opened for reading could still be copied into another file, or held open."""
+    setting = action == sqlite3.SQLITE_PRAGMA and first != _ASKED_BY_FULL_TEXT
+    return sqlite3.SQLITE_DENY if setting or action in _BEYOND_READING else sqlite3.SQLITE_OK
 
 
 def _connect(uri: str, wait_s: float) -> sqlite3.Connection:

@@ -95,3 +95,8 @@ def test_a_terminal_is_as_wide_as_it_says_and_wide_enough_to_read(
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     assert streams.console(io.StringIO()).width == width
+
+
+def test_a_remark_steers_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    streams.say("a command said:\t\x1b[2J\x00\u202eno\r\x9b31m\nand more · ü")
+    assert capsys.readouterr().err == "a command said:\t�[2J��no��31m\nand more · ü\n"

@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
@@ -288,3 +289,53 @@ def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
 def test_an_insert_of_ones_own_is_refused_for_now(tmp_path: Path) -> None:
     with pytest.raises(PlaceError, match="not available in this version"):
         asyncio.run(sqlite(described(insert="INSERT INTO t VALUES (:text)")).check())
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "ATTACH '{elsewhere}' AS other",
+        "PRAGMA journal_mode = wal",
+        "BEGIN IMMEDIATE",
+    ],
+)
+def test_a_query_that_does_more_than_read_is_refused_at_once(tmp_path: Path, query: str) -> None:
+    own, elsewhere = tmp_path / "own.db", tmp_path / "elsewhere.db"
+    with closing(sqlite3.connect(own)) as connection:
+        connection.execute("CREATE TABLE mine (x)")
+    place = described(f"sqlite:///{own}", query=query.format(elsewhere=elsewhere))
+    with pytest.raises(PlaceError, match="not authorized") as caught:
+        asyncio.run(sqlite(place).check())
+    assert caught.value.hint == "`query` may only read: SELECT"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["own.db"]
+
+
+def test_a_query_that_copies_the_database_elsewhere_fails(tmp_path: Path) -> None:
+    own, elsewhere = tmp_path / "own.db", tmp_path / "elsewhere.db"
+    with closing(sqlite3.connect(own)) as connection:
+        connection.execute("CREATE TABLE mine (x)")
+
+    async def life(place: Sqlite) -> None:
+        with pytest.raises(OperationError, match="lookup failed"):
+            await place.perform(Action.LOOKUP, (Item("q", 0, texts=("x",)),))
+
+    within(described(f"sqlite:///{own}", query=f"VACUUM INTO '{elsewhere}'"), tmp_path, life)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["own.db"]
+
+
+def test_a_query_may_use_functions_recursion_and_full_text(tmp_path: Path) -> None:
+    own = tmp_path / "own.db"
+    with closing(sqlite3.connect(own)) as connection:
+        connection.execute("CREATE VIRTUAL TABLE mine USING fts5(body)")
+        connection.execute("INSERT INTO mine VALUES ('the boiler hums')")
+        connection.commit()
+    query = (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2) "
+        "SELECT i, upper(snippet(mine, 0, '', '', '', 9)) FROM mine, n WHERE mine MATCH :question"
+    )
+
+    async def life(place: Sqlite) -> tuple[str, ...]:
+        return (await place.perform(Action.LOOKUP, (Item("q", 0, texts=("boiler",)),))).items[0].texts
+
+    found = within(described(f"sqlite:///{own}", query=query), tmp_path, life)
+    assert found == ("boiler", "1\tTHE BOILER HUMS", "2\tTHE BOILER HUMS")

@@ -116,6 +116,14 @@ def test_a_document_in_blocks_is_not_handed_on_when_a_block_is_missing(tmp_path:
     assert dones[-1].fault == "document: got shorter while the run read it; it ends after 2,500 bytes"
 
 
+def test_a_block_that_memory_cannot_hold_is_a_fault_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "weights"
+    path.write_bytes(b"x" * 1000)
+    one = Reading(plan(path, 2, whole=False), ticking())
+    done = one.read(block(path, 0)._replace(size_bytes=1 << 60))
+    assert (done.bytes, done.fault) == (0, "weights: no memory for a block of this size")
+
+
 def test_letting_go_in_the_middle_closes_the_file_and_starts_afresh(tmp_path: Path) -> None:
     path = tmp_path / "document"
     path.write_bytes(os.urandom(2000))
