@@ -1,7 +1,7 @@
 """Cuts a run's samples into executions: one flow, once through, in one repeat, as sorted columns.
 
-Knows the table's layout and nothing of what a column means. Only the rows of one repeat are copied
-at a time, so that memory stays bounded by the largest repeat.
+Knows the table's layout and nothing of what a column means. Only the rows of one execution are copied
+at a time, so that memory stays bounded by the largest one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pathtrace.model.run import Run
-from pathtrace.model.sample import Outcome, Window
+from pathtrace.model.sample import PIECE, SAMPLE_COLUMNS, Outcome, SampleTable, Window
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -73,49 +73,55 @@ class Execution:
 
 def executions(run: Run) -> Iterator[Execution]:
     """Every execution that has samples, repeat by repeat; warm-ups are left out."""
-    repeats = run.samples.rows["repeat"] if len(run.samples) else np.empty(0, np.int16)
-    for repeat in np.unique(repeats):
-        if repeat >= 0:
-            yield from _of_repeat(run, int(repeat))
+    keys = _keys(run.samples)
+    for key in np.unique(keys[keys >= 0]):
+        if (key >> _FLOW & _MASK) < len(run.scenario.flows):
+            yield _columns(run, np.flatnonzero(keys == key))
 
 
 def execution(run: Run, repeat: int, flow: int, number: int) -> Execution:
     """One execution again, for a closer look."""
-    rows = run.samples.rows
-    chosen = (rows["repeat"] == repeat) & (rows["flow"] == flow) & (rows["execution"] == number)
-    return _columns(run, _taken(rows, chosen))
+    key = (repeat << _REPEAT) + (flow << _FLOW) + number
+    return _columns(run, np.flatnonzero(_keys(run.samples) == key))
 
 
-def _of_repeat(run: Run, repeat: int) -> Iterator[Execution]:
-    rows = _taken(run.samples.rows, run.samples.rows["repeat"] == repeat)
-    keys = rows["flow"].astype(np.int64) * 100_000 + rows["execution"]
-    for key in np.unique(keys):
-        part = _taken(rows, keys == key)
-        if 0 <= int(part["flow"][0]) < len(run.scenario.flows):
-            yield _columns(run, part)
+_REPEAT, _FLOW, _MASK = 32, 16, 0xFFFF
 
 
-def _taken(rows: npt.NDArray[np.void], chosen: Mask) -> npt.NDArray[np.void]:
-    """The chosen rows; a view where they follow one another, as those of an execution mostly do."""
-    at = np.flatnonzero(chosen)
-    if len(at) and at[-1] - at[0] + 1 == len(at):
-        return rows[at[0] : at[-1] + 1]
-    return rows[chosen]
+def _keys(samples: SampleTable) -> Ints:
+    """Per row, repeat, flow and execution in one number that sorts as they do; warm-ups are negative."""
+    keys = np.empty(len(samples), dtype=np.int64)
+    for at in range(0, len(samples), PIECE):
+        piece = samples.rows[at : at + PIECE]
+        repeat, flow, number = (piece[name].astype(np.int64) for name in ("repeat", "flow", "execution"))
+        keys[at : at + PIECE] = (repeat << _REPEAT) + ((flow & _MASK) << _FLOW) + (number & _MASK)
+        samples.release()
+    return keys
 
 
-def _columns(run: Run, rows: npt.NDArray[np.void]) -> Execution:
+def _copied(samples: SampleTable, chosen: Ints) -> dict[str, Ints]:
+    """The chosen rows' columns."""
+    columns = {name: np.empty(len(chosen), dtype=np.int64) for name, _ in SAMPLE_COLUMNS}
+    for at in range(0, len(chosen), PIECE):
+        piece = samples.rows[chosen[at : at + PIECE]]
+        for name, column in columns.items():
+            column[at : at + PIECE] = piece[name]
+        samples.release()
+    return columns
+
+
+def _columns(run: Run, chosen: Ints) -> Execution:
     """Rows whose stage the flow does not have are damaged, and left out."""
-    repeat, flow, number = (int(rows[name][0]) for name in ("repeat", "flow", "execution"))
-    known = (rows["stage"] >= 0) & (rows["stage"] < len(run.scenario.flows[flow].stages))
-    if not known.all():
-        rows = rows[known]
-    start = rows["start_ns"].astype(np.int64)
-    order = np.lexsort((rows["operation"], start))
+    columns = _copied(run.samples, chosen)
+    repeat, flow, number = (int(columns.pop(name)[0]) for name in ("repeat", "flow", "execution"))
+    stage = columns["stage"]
+    known = np.flatnonzero((stage >= 0) & (stage < len(run.scenario.flows[flow].stages)))
+    order = known[np.lexsort((columns["operation"][known], columns["start_ns"][known]))]
 
     def column(name: str) -> Ints:
-        return rows[name].astype(np.int64)[order]
+        return columns.pop(name)[order]
 
-    elapsed = np.maximum(column("elapsed_ns"), 0)
+    start, elapsed = column("start_ns"), np.maximum(column("elapsed_ns"), 0)
     return Execution(
         repeat=repeat,
         flow=flow,
@@ -127,8 +133,8 @@ def _columns(run: Run, rows: npt.NDArray[np.void]) -> Execution:
         cause=column("cause"),
         request=column("request"),
         intended=column("intended_ns"),
-        start=start[order],
-        end=start[order] + elapsed,
+        start=start,
+        end=start + elapsed,
         setup=np.maximum(column("setup_ns"), 0),
         stat=column("stat_ns"),
         first_byte=column("first_byte_ns"),

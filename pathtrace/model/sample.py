@@ -7,6 +7,8 @@ from the run's origin. numpy is imported where a table is built, not with this m
 
 from __future__ import annotations
 
+import mmap
+import sys
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,6 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+
+PIECE = 1 << 16
+"""Rows of a ``SampleTable`` that are taken at a time."""
 
 
 class Outcome(IntEnum):
@@ -111,12 +117,23 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SampleTable:
-    """All samples of a run as one read-only structured array with ``SAMPLE_COLUMNS``."""
+    """All samples of a run as one read-only structured array with ``SAMPLE_COLUMNS``.
+
+    The rows may lie in a file that is mapped into memory. Who looks at many of them takes them by
+    ``PIECE`` and gives each piece back: a large run is then never in memory as a whole.
+    """
 
     rows: npt.NDArray[np.void]
+    mapping: mmap.mmap | None = None
+    """What the rows lie in, if that is a file."""
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def release(self) -> None:
+        """Give back the memory of rows that can be read from their file again."""
+        if self.mapping is not None and sys.platform == "linux":
+            self.mapping.madvise(mmap.MADV_DONTNEED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ Reading back forgives a last record that a crash cut short, and counts what it c
 from __future__ import annotations
 
 import json
+import mmap
+import os
 import re
 import struct
 from collections.abc import Mapping
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from pathtrace.errors import RunFileError
-from pathtrace.model.sample import SAMPLE_COLUMNS, Outcome, Reading, ReadingTable, SampleTable, Window
+from pathtrace.model.sample import PIECE, SAMPLE_COLUMNS, Outcome, Reading, ReadingTable, SampleTable, Window
 from pathtrace.store import files
 from pathtrace.store.codec import CodecError, decode, encode
 from pathtrace.store.facts import wrong_format
@@ -86,20 +88,25 @@ def read_samples(folder: Path, stages: tuple[int, ...], faults: int) -> tuple[Sa
     import numpy as np
 
     path = folder / files.SAMPLES
-    content = _read(path)
+    content = _mapped(path)
     header = _HEADER.match(content)
-    if header is None and not SAMPLES_HEADER.startswith(content):
+    if header is None and not SAMPLES_HEADER.startswith(content[: len(SAMPLES_HEADER) + 1]):
         raise RunFileError("the run is damaged: this is not a file of samples", where=str(path))
     if header is not None and int(header[1]) != files.FORMAT:
         raise wrong_format(path, int(header[1]))
     start = header.end() if header else len(content)
     rows = np.frombuffer(content, sample_dtype(), count=(len(content) - start) // PACK.size, offset=start)
-    good = _possible(rows, stages, faults)
+    table = SampleTable(rows, content if isinstance(content, mmap.mmap) else None)
+    good = np.empty(len(rows), dtype=bool)
+    for at in range(0, len(rows), PIECE):
+        good[at : at + PIECE] = _possible(rows[at : at + PIECE], stages, faults)
+        table.release()
     left_out = int(len(rows) - good.sum())
     if left_out:
         rows = rows[good]
         rows.setflags(write=False)
-    return SampleTable(rows), left_out
+        table = SampleTable(rows)
+    return table, left_out
 
 
 def _possible(rows: npt.NDArray[np.void], stages: tuple[int, ...], faults: int) -> npt.NDArray[np.bool_]:
@@ -175,10 +182,24 @@ def _whole_lines(path: Path) -> list[str]:
     return _read(path).decode("ascii", "replace").split("\n")[:-1]
 
 
+def _mapped(path: Path) -> mmap.mmap | bytes:
+    """The file's bytes without holding them; an empty file cannot be mapped."""
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b""
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise RunFileError(
-            f"the run is damaged: cannot read: {(error.strerror or str(error)).lower()}", where=str(path)
-        ) from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> RunFileError:
+    return RunFileError(
+        f"the run is damaged: cannot read: {(error.strerror or str(error)).lower()}", where=str(path)
+    )

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathtrace.errors import RunFileError
-from pathtrace.model.sample import SAMPLE_COLUMNS, Reading, Sample
+from pathtrace.model.sample import PIECE, SAMPLE_COLUMNS, Reading, Sample
 from pathtrace.store import records
 from tests.unit.store.example import STAGES, sample
 
@@ -101,3 +101,16 @@ def test_a_damaged_fault_keeps_its_number(tmp_path: Path) -> None:
 def test_a_file_that_is_gone_is_a_damaged_run(tmp_path: Path) -> None:
     with pytest.raises(RunFileError, match="the run is damaged: cannot read: no such file"):
         records.read_faults(tmp_path)
+
+
+def test_a_large_file_of_samples_is_mapped_and_read_the_same_after_its_memory_was_given_back(
+    tmp_path: Path,
+) -> None:
+    numbers = Sample(*([0] * len(SAMPLE_COLUMNS)))
+    count = PIECE + 10
+    content = b"".join(records.PACK.pack(*numbers._replace(operation=number)) for number in range(count))
+    (tmp_path / "samples.bin").write_bytes(records.SAMPLES_HEADER + content)
+    table, left_out = records.read_samples(tmp_path, (1,), 1)
+    table.release()
+    assert (len(table), left_out, table.mapping is not None) == (count, 0, True)
+    assert table.rows["operation"].tolist() == list(range(count))
