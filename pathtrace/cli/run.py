@@ -108,7 +108,7 @@ def say_faults(outcome: Outcome) -> None:
     from pathtrace.cli import streams
 
     unreached = (reached.fault for reached in outcome.run.reached if reached.fault is not None)
-    for fault in (*unreached, *outcome.run.faults[:FAULTS_SAID]):
+    for fault in dict.fromkeys((*unreached, *outcome.run.faults[:FAULTS_SAID])):
         streams.say(f"error: {fault}")
 
 

@@ -11,7 +11,7 @@ from pathtrace.model.run import Reached
 from pathtrace.ports import Place
 from pathtrace.replay.stop import StopRequest
 
-STOPPED = "the run was stopped before this place was ready"
+STOPPED = "the run was stopped before its places were ready"
 
 
 async def open_places(places: Mapping[str, Place], scratch: Path, stop: StopRequest) -> dict[str, Reached]:

@@ -126,7 +126,7 @@ def test_a_stop_while_files_are_being_made_does_not_wait_for_the_rest_of_them(
     scenario = STAND_INS.replace("make: {files: 40, bytes: 400 KiB, kind: text}", making)
     (tmp_path / "large.yaml").write_text(scenario)
     process = subprocess.Popen(
-        command("run", "large.yaml", "--store", str(tmp_path / "store")),
+        command("run", "large.yaml", "--json", "--store", str(tmp_path / "store")),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment(tmp_path),
@@ -140,7 +140,8 @@ def test_a_stop_while_files_are_being_made_does_not_wait_for_the_rest_of_them(
     out, err = process.communicate(timeout=20)
     assert process.returncode == code, err
     assert "Traceback" not in err
-    assert "This run is interrupted" in out
+    assert json.loads(out)["status"] == "interrupted"
+    assert err.count("the run was stopped before its places were ready") == 1
     assert not list(tmp_path.glob("store/.scratch/*"))
 
 
