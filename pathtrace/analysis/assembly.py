@@ -15,6 +15,7 @@ from pathtrace.analysis.findings import findings
 from pathtrace.analysis.frequency import DRIVEN, Observed, observe
 from pathtrace.analysis.hops import hop_reports, unmeasured_hops
 from pathtrace.analysis.known_documents import documents_again
+from pathtrace.analysis.links import link_findings
 from pathtrace.analysis.loads import load_findings
 from pathtrace.analysis.memory_use import capacity_reports
 from pathtrace.analysis.ranking import Counted, ranking
@@ -91,6 +92,7 @@ def assemble(run: Run) -> Report:
     found = (
         *load_findings(evidence, asked),
         *far_databases(evidence),
+        *link_findings(evidence, hops),
         *findings(evidence, tuple(studies.values()), everything),
     )
     return Report(

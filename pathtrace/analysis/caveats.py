@@ -9,10 +9,12 @@ from pathtrace.analysis.timeuse import identity_error
 from pathtrace.model.report import Caveat
 from pathtrace.model.run import Reached, Run
 from pathtrace.model.scenario import Flow, FrequencyKind, Scenario
-from pathtrace.units import format_bytes, format_ratio
+from pathtrace.units import format_bytes, format_count_rate, format_duration, format_ratio
 
 TOO_COSTLY = 0.01
 """Of the timed wall time: pathtrace's own cost above which it is said."""
+LATE = 0.05
+"""Of a request's time: pathtrace's own lateness above which it blurs what it waits for."""
 IDENTITY = 0.01
 
 
@@ -23,6 +25,7 @@ def caveats(run: Run, studies: Sequence[FlowStudy]) -> tuple[Caveat, ...]:
         *_assumed(run.scenario),
         *_repeats(run, studies),
         *_closed_loop(run.scenario, studies),
+        *_open_loop(run.scenario, studies),
         *_read_elsewhere(studies),
         *_stand_ins(run.scenario, studies),
         *_starts(run),
@@ -74,6 +77,21 @@ def _closed_loop(scenario: Scenario, studies: Sequence[FlowStudy]) -> Iterator[C
         if study.flow.frequency.kind is FrequencyKind.PER_REQUEST and scenario.workload.rate_per_s is None:
             text = "closed loop: a user asks again only after the answer, so slowness also slows the asking"
             yield Caveat("closed-loop", text, "state `rate` for arrivals that do not wait", study.flow.name)
+
+
+def _open_loop(scenario: Scenario, studies: Sequence[FlowStudy]) -> Iterator[Caveat]:
+    """What its waits count from, and pathtrace's own part in them."""
+    rate = scenario.workload.rate_per_s
+    for study in studies:
+        if rate is None or study.requests is None:
+            continue
+        late_s, whole_s = study.requests.late_s, study.requests.total_s
+        text = (
+            f"open loop: requests come at {format_count_rate(rate)} whatever the answers do, and waits count "
+            f"from when each was due; pathtrace itself began them at most {format_duration(late_s)} late"
+        )
+        remedy = "ask from a machine that has less to do" if late_s >= LATE * whole_s else None
+        yield Caveat("open-loop", text, remedy, study.flow.name)
 
 
 def _read_elsewhere(studies: Sequence[FlowStudy]) -> Iterator[Caveat]:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pathtrace.analysis.executions import Execution
-from pathtrace.analysis.spread import latency
+from pathtrace.analysis.spread import FEWEST, latency
 from pathtrace.model.report import RequestsReport
 from pathtrace.model.scenario import Action, Flow, Workload
 from pathtrace.units import NANOSECONDS_PER_SECOND, seconds
@@ -21,6 +21,9 @@ class PerRequest:
     count: int
     total_s: float
     stages_s: tuple[float, ...]
+    late_s: float
+    """How much later than meant requests were begun by pathtrace itself: of 100 or more the 99th
+    percentile, of fewer the largest."""
 
 
 def requests_report(execution: Execution, flow: Flow, workload: Workload, users: int) -> RequestsReport:
@@ -59,7 +62,16 @@ def per_request(execution: Execution, stages: int) -> PerRequest | None:
         count=len(good),
         total_s=seconds(float(good["took"].mean())),
         stages_s=tuple(seconds(float(total) / len(good)) for total in sums),
+        late_s=_late_s(execution),
     )
+
+
+def _late_s(execution: Execution) -> float:
+    first = (execution.stage == 0) & (execution.request >= 0)
+    late = np.maximum(0, execution.start[first] - execution.intended[first])
+    if not len(late):
+        return 0.0
+    return seconds(float(np.percentile(late, 99 if len(late) >= FEWEST[99] else 100)))
 
 
 def _whole_requests(execution: Execution) -> pd.DataFrame:

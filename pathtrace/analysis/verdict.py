@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathtrace.analysis.caveats import fault_text
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.known_documents import READ_AGAIN
+from pathtrace.analysis.links import crosses, no_hop_crosses, unused_links
 from pathtrace.model.report import Finding, FlowReport, HopReport, RankingEntry, Verdict
 from pathtrace.model.scenario import FrequencyKind, Link
 from pathtrace.units import format_duration, format_ratio
@@ -60,25 +61,17 @@ def _links(evidence: Evidence, hops: Sequence[HopReport], flows: Sequence[FlowRe
     """Whether each declared link takes part at all; how much lies on the hops that cross it."""
     links = evidence.run.scenario.links
     measured = [hop for hop in hops if hop.duration_s is not None]
-    idle = [link.name for link in links if not any(_crosses(evidence, hop, link) for hop in measured)]
+    idle = [link.name for link in unused_links(evidence, hops)]
     used = [link for link in links if link.name not in idle]
     if not links:
         return None
     if not used:
-        return f"No measured hop crosses {', '.join(idle)}: a faster link would change none of these times."
+        return no_hop_crosses(idle)
     return " ".join(_share(evidence, link, measured, flows) for link in used)
 
 
-def _crosses(evidence: Evidence, hop: HopReport, link: Link) -> bool:
-    """pathtrace's host carries every byte, so the way leads over it."""
-    here = evidence.run.scenario.here.name
-    ends = (evidence.place(hop.source).host, evidence.place(hop.destination).host)
-    pairs = ((ends[0], here), (here, ends[1]), ends)
-    return any(a != b and {a, b} <= set(link.hosts) for a, b in pairs)
-
-
 def _share(evidence: Evidence, link: Link, hops: Sequence[HopReport], flows: Sequence[FlowReport]) -> str:
-    crossing = [hop for hop in hops if _crosses(evidence, hop, link)]
+    crossing = [hop for hop in hops if crosses(evidence, hop, link)]
     names = {(hop.flow, hop.name) for hop in crossing}
     spent = sum(
         part.seconds for flow in flows for part in flow.critical_path if (flow.name, part.hop) in names

@@ -1,0 +1,43 @@
+"""Which hops a declared link carries: a link that carries none cannot make them faster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pathtrace.analysis.evidence import Evidence
+from pathtrace.model.report import Finding, HopReport
+from pathtrace.model.scenario import FrequencyKind, Link
+
+
+def crosses(evidence: Evidence, hop: HopReport, link: Link) -> bool:
+    """pathtrace's host carries every byte, so the way leads over it."""
+    here = evidence.run.scenario.here.name
+    ends = (evidence.place(hop.source).host, evidence.place(hop.destination).host)
+    pairs = ((ends[0], here), (here, ends[1]), ends)
+    return any(a != b and {a, b} <= set(link.hosts) for a, b in pairs)
+
+
+def unused_links(evidence: Evidence, hops: Sequence[HopReport]) -> tuple[Link, ...]:
+    """Links that no measured hop crosses."""
+    measured = [hop for hop in hops if hop.duration_s is not None]
+    links = evidence.run.scenario.links
+    return tuple(link for link in links if not any(crosses(evidence, hop, link) for hop in measured))
+
+
+def no_hop_crosses(names: Sequence[str]) -> str:
+    """What that means for whoever wants to buy a faster one."""
+    return f"No measured hop crosses {', '.join(names)}: a faster link would change none of these times."
+
+
+def link_findings(evidence: Evidence, hops: Sequence[HopReport]) -> Iterator[Finding]:
+    """One for all links that carry nothing, with the paths that people wait for."""
+    names = [link.name for link in unused_links(evidence, hops)]
+    if not names or not any(hop.duration_s is not None for hop in hops):
+        return
+    asked = [
+        f"{flow.name} ({' -> '.join(flow.path)}) stays on "
+        f"{', '.join(dict.fromkeys(evidence.place(name).host for name in flow.path))}"
+        for flow in evidence.run.scenario.flows
+        if flow.frequency.kind is FrequencyKind.PER_REQUEST
+    ]
+    yield Finding("unused-link", no_hop_crosses(names).rstrip("."), tuple(asked))
