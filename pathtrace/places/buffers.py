@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-_KEPT = 16
+_KEPT = 48
 _SMALLEST = 1 << 16
 
 
@@ -32,7 +32,7 @@ def on_a_page(size: int) -> Memory:
 
 
 class Buffers:
-    """Loans in powers of two from 64 KiB; at most 16 of each size are kept for the next."""
+    """Loans in powers of two from 64 KiB; at most 48 of each size are kept for the next."""
 
     def __init__(self, allocate: Callable[[int], Memory] = anywhere) -> None:
         self._free: dict[int, deque[Memory]] = {}

@@ -28,6 +28,7 @@ import shutil
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial, reduce
 from pathlib import Path
 from typing import TypeVar
@@ -54,6 +55,8 @@ from pathtrace.places.mounts import mount_of
 from pathtrace.places.outside import forget, remember
 from pathtrace.places.page_cache import Look
 from pathtrace.places.reading import (
+    BURST,
+    DIRECT_BURST,
     Block,
     Plan,
     Reading,
@@ -66,7 +69,7 @@ from pathtrace.places.sources import Direct, Mapped, Opening, Plain
 from pathtrace.places.threads import in_thread
 from pathtrace.places.work_lists import Blocks, Documents, blocks_in
 from pathtrace.places.writing import Writer
-from pathtrace.units import format_bytes, format_count
+from pathtrace.units import format_bytes, format_count, seconds
 
 Result = TypeVar("Result")
 
@@ -76,10 +79,6 @@ _DOCUMENTS = {
     Access.DIRECT: read_document_directly,
 }
 _OPENINGS: dict[Access, Opening] = {Access.READ: Plain, Access.MMAP: Mapped, Access.DIRECT: Direct}
-
-BURST_NS = 4_000_000
-"""How long one thread hop may read on. The hop itself takes about a tenth of a millisecond, in which the
-disk is idle where only one worker reads."""
 
 _SPARE_BYTES = 64 << 20
 """Room that made files leave on the disk."""
@@ -100,6 +99,7 @@ class Files:
         self._files: FileList | None = None
         self._layout = Layout(None, Access.READ)
         self._document = read_document
+        self._burst = DIRECT_BURST if self._spec.access is Access.DIRECT else BURST
         self._mount: Mount | None = None
         self._writer: Writer | None = None
         self._scratch: Path | None = None
@@ -164,12 +164,15 @@ class Files:
         self._mount = await self._blocking(lambda stopped: mount_of(root))
         if self._place.data == "output":
             return await self._blocking(lambda stopped: self._output_facts())
+        began_ns = self._clock()
         files = self._files = await self._blocking(self._find)
+        listing_s = seconds(self._clock() - began_ns)
         self._layout = await self._blocking(lambda stopped: layout(self._place, files))
         await self._blocking(lambda stopped: refuse_direct(self._place, files, self._mount))
         self._document = _DOCUMENTS[self._layout.access]
         warnings = self._layout.warnings
-        return await self._blocking(lambda stopped: facts(files, self._how(files), warnings))
+        found = await self._blocking(lambda stopped: facts(files, self._how(files), warnings))
+        return replace(found, listing_s=listing_s)
 
     async def begin(self, start: Start, actions: frozenset[Action]) -> tuple[LayerState, ...]:
         self._let_go()
@@ -207,7 +210,7 @@ class Files:
     async def draw(self, items: Sequence[Item]) -> Sequence[Done]:
         # A cancelled draw does not wait for its thread: it may hang in the kernel for minutes.
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, read_burst, items, self._one, self._clock, BURST_NS)
+        return await loop.run_in_executor(self._pool, read_burst, items, self._one, self._clock, self._burst)
 
     async def perform(self, action: Action, items: Sequence[Item]) -> Done:
         (item,) = items

@@ -25,8 +25,6 @@ from pathtrace.places.sources import FLAGS, Direct, Mapped, Opening, Plain, Sour
 _SMALL_BYTES = 64 << 10
 WHOLE_BYTES = 64 << 20
 """Up to this size a document is handed on in memory; a longer one as a mapping of its file."""
-BURST_BYTES = 8 << 20
-"""No more is read in one go, so that the buffers stay few enough for the processor's caches."""
 
 
 def read_document(item: Item, block_bytes: int, clock: Clock) -> Done:
@@ -201,14 +199,28 @@ class Reading:
         return (Item(block.name, plan.size, plan.path, 0, whole),) if len(whole) == plan.size else ()
 
 
-def read_burst(items: Sequence[Item], one: Callable[[Item], Done], clock: Clock, worth_ns: int) -> list[Done]:
-    """``one(item)`` for the front of ``items`` until ``worth_ns`` have passed, or much is in memory."""
+class Burst(NamedTuple):
+    """How much one thread hop may read on, whichever comes first."""
+
+    time_ns: int
+    bytes: int
+
+
+BURST = Burst(4_000_000, 8 << 20)
+"""A hop takes a tenth of a millisecond, more on a busy machine. In more buffers than fit into the
+processor's caches, copies out of memory would be slower than what the hop costs."""
+DIRECT_BURST = Burst(32_000_000, 32 << 20)
+"""No cache matters to direct reads, but nobody reads ahead for them: the disk is idle during a hop."""
+
+
+def read_burst(items: Sequence[Item], one: Callable[[Item], Done], clock: Clock, worth: Burst) -> list[Done]:
+    """``one(item)`` for the front of ``items``, at least once, while it is ``worth`` it."""
     burst: list[Done] = []
-    until, held = clock() + worth_ns, 0
+    until, held = clock() + worth.time_ns, 0
     for item in items:
         burst.append(done := one(item))
         held += done.bytes
-        if held >= BURST_BYTES or clock() >= until:
+        if held >= worth.bytes or clock() >= until:
             break
     return burst
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pathtrace.model.work import Clock, Done, Item
 from pathtrace.places import reading
 from pathtrace.places.reading import (
+    Burst,
     Plan,
     Reading,
     map_document,
@@ -152,13 +153,13 @@ def test_a_burst_ends_when_its_time_is_up_and_never_before_one_read(tmp_path: Pa
     path.touch()
     items = [item(path)] * 10
     done = Done(0, 0, 0)
-    assert len(read_burst(items, lambda _: done, ticking(), 3)) == 3
-    assert len(read_burst(items, lambda _: done, ticking(), 0)) == 1
-    assert len(read_burst(items, lambda _: done, ticking(), 1000)) == 10
+    assert len(read_burst(items, lambda _: done, ticking(), Burst(3, 10))) == 3
+    assert len(read_burst(items, lambda _: done, ticking(), Burst(0, 10))) == 1
+    assert len(read_burst(items, lambda _: done, ticking(), Burst(1000, 10))) == 10
 
 
 def test_a_burst_ends_when_much_is_in_memory(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.touch()
-    done = Done(0, 0, reading.BURST_BYTES // 3 + 1)
-    assert len(read_burst([item(path)] * 10, lambda _: done, ticking(), 1000)) == 3
+    done = Done(0, 0, 400)
+    assert len(read_burst([item(path)] * 10, lambda _: done, ticking(), Burst(1000, 1200))) == 3
