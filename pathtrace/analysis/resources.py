@@ -37,6 +37,7 @@ def dataset_reports(run: Run) -> tuple[DatasetReport, ...]:
             bytes=reached.facts.bytes,
             fingerprint=reached.facts.fingerprint,
             sparse_bytes=reached.facts.sparse_bytes,
+            listing_s=reached.facts.listing_s,
         )
         for reached in run.reached
         if reached.facts is not None and run.scenario.place(reached.place).kind is PlaceKind.FILES

@@ -239,6 +239,7 @@ class DatasetReport:
     bytes: int | None
     fingerprint: str | None
     sparse_bytes: int | None
+    listing_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,8 @@ class PlaceFacts:
     warnings: tuple[str, ...] = ()
     whole_bytes: int | None = None
     """Of all files, where only a sample of them is read."""
+    listing_s: float | None = None
+    """How long listing the files took when the place was opened."""
     weights: WeightsHeader | None = None
     """Of a place that holds one model whose header can be read."""
     disk_total_bytes: int | None = None

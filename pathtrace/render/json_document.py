@@ -133,6 +133,7 @@ def _dataset(entry: DatasetReport) -> Document:
         "bytes": entry.bytes,
         "fingerprint": entry.fingerprint,
         "sparse_bytes": entry.sparse_bytes,
+        "listing_s": entry.listing_s,
     }
 
 

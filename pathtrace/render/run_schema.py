@@ -121,7 +121,11 @@ def _workload() -> Document:
 
 def _dataset() -> Document:
     return _object(
-        files=_COUNT_OR_NULL, bytes=_COUNT_OR_NULL, fingerprint=_TEXT_OR_NULL, sparse_bytes=_COUNT_OR_NULL
+        files=_COUNT_OR_NULL,
+        bytes=_COUNT_OR_NULL,
+        fingerprint=_TEXT_OR_NULL,
+        sparse_bytes=_COUNT_OR_NULL,
+        listing_s=_FIGURE_OR_NULL,
     )
 
 
@@ -188,9 +192,7 @@ def _hop() -> Document:
         phase=_one_of("load", "ingest", "process", "deliver"),
         measured_from=_TEXT,
         stand_in=_FLAG,
-        frequency=_object(
-            declared=_TEXT, observed=_TEXT_OR_NULL, evidence=_TEXT, bytes_per_request=_FIGURE_OR_NULL
-        ),
+        frequency=_observed_frequency(),
         operations=_COUNT,
         errors=_COUNT,
         bytes=_COUNT,
@@ -243,6 +245,10 @@ def _flow() -> Document:
         bottleneck=_TEXT,
         critical_path=_list(segment),
     )
+
+
+def _observed_frequency() -> Document:
+    return _object(declared=_TEXT, observed=_TEXT_OR_NULL, evidence=_TEXT, bytes_per_request=_FIGURE_OR_NULL)
 
 
 def _request(**more: Document) -> Document:

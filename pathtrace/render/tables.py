@@ -11,7 +11,7 @@ from itertools import groupby
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pathtrace.model.report import FlowReport, HopReport, RankingEntry, Report, RequestsReport
+from pathtrace.model.report import DatasetReport, FlowReport, HopReport, RankingEntry, Report, RequestsReport
 from pathtrace.model.run import Activity, Run
 from pathtrace.model.scenario import Flow
 from pathtrace.render import wording
@@ -210,6 +210,11 @@ def _ranking_row(entry: RankingEntry, advice: str) -> Row:
     )
 
 
+def _dataset(entry: DatasetReport) -> str:
+    listed = "" if entry.listing_s is None else f", listed in {format_duration(entry.listing_s)}"
+    return f"{wording.counted(entry.files or 0, 'file')}, {wording.size(entry.bytes)}{listed}"
+
+
 def conditions(run: Run, report: Report) -> Iterator[RenderableType]:
     """Under which conditions the figures hold: layers with evidence, data, what else went on."""
     yield heading("Start condition", start_word(run))
@@ -219,9 +224,7 @@ def conditions(run: Run, report: Report) -> Iterator[RenderableType]:
         if layer.present
     ]
     rows += [
-        (f"data of {entry.place}", f"{wording.counted(entry.files, 'file')}, {wording.size(entry.bytes)}")
-        for entry in report.dataset
-        if entry.files is not None
+        (f"data of {entry.place}", _dataset(entry)) for entry in report.dataset if entry.files is not None
     ]
     rows += [(f"others on {activity.host}", _activity(activity)) for activity in run.activity]
     yield Pairs(tuple((name, Text(wording.plain(said))) for name, said in rows))
