@@ -16,6 +16,7 @@ def document():
         with open(sys.argv[1], "rb") as file:
             return file.read()
     return sys.stdin.buffer.read()
+{before}
 raw = document()
 if raw[:2] == b"\\x1f\\x8b":
     raw = gzip.decompress(raw)
@@ -25,6 +26,10 @@ for start in range(0, min(len(text), {most}), 1000):
     print(json.dumps(text[start:start + 1000]))
 """
 _NOTHING = "pass"
+_KNOWN = """known = os.path.join({known!r}, sys.argv[1].replace(os.sep, "_"))
+if os.path.exists(known):
+    sys.exit(0)
+open(known, "w").close()"""
 _BURN = "until = time.process_time() + {seconds}\nwhile time.process_time() < until:\n    sum(range(1000))"
 _PAUSE = "time.sleep({seconds})"
 _MEDDLE = "if os.path.exists({victim!r}):\n    {act}"
@@ -36,6 +41,13 @@ _RUBBISH = "print('<html>not', 'json'); sys.exit(0)"
 def quick(folder: Path, *, most: int = 10**9) -> Path:
     """Does no more than it must; ``most`` characters of a document are handed on."""
     return _write(folder, _NOTHING, most)
+
+
+def keeping_a_list(folder: Path) -> Path:
+    """Opens a document that it is given by its path only the first time."""
+    known = folder / "known"
+    known.mkdir(parents=True, exist_ok=True)
+    return _write(folder, _NOTHING, 4000, _KNOWN.format(known=str(known)))
 
 
 def burning(folder: Path, seconds: float) -> Path:
@@ -71,9 +83,9 @@ def printing_rubbish(folder: Path) -> Path:
     return _write(folder, _RUBBISH, 0)
 
 
-def _write(folder: Path, between: str, most: int) -> Path:
+def _write(folder: Path, between: str, most: int, before: str = _NOTHING) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "extract-text"
-    path.write_text(_SCRIPT.format(python=sys.executable, between=between, most=most))
+    path.write_text(_SCRIPT.format(python=sys.executable, before=before, between=between, most=most))
     path.chmod(0o755)
     return path

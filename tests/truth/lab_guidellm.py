@@ -8,14 +8,31 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 
 import lab_tools
 from lab_server_process import Server, free_port, served
+from lab_slots import slots
 
 
 @contextlib.contextmanager
-def mock_server(*, first_token_ms: float, between_tokens_ms: float, tokens: int) -> Iterator[Server]:
-    """Serve chat completions whose tokens come at set times."""
+def mock_server(
+    *, first_token_ms: float, between_tokens_ms: float, tokens: int, at_once: int | None = None
+) -> Iterator[Server]:
+    """Serve chat completions whose tokens come at set times; ``at_once`` of them, the others wait."""
+    with contextlib.ExitStack() as opened:
+        server = opened.enter_context(_mock_server(first_token_ms, between_tokens_ms, tokens, at_once))
+        if at_once is None:
+            yield server
+        else:
+            port = int(server.url.rpartition(":")[2])
+            yield replace(server, url=opened.enter_context(slots(port, at_once)))
+
+
+@contextlib.contextmanager
+def _mock_server(
+    first_token_ms: float, between_tokens_ms: float, tokens: int, at_once: int | None
+) -> Iterator[Server]:
     command = lab_tools.guidellm()
     if command is None:
         raise RuntimeError("guidellm is not installed; .ci/lab installs it")
@@ -32,6 +49,7 @@ def mock_server(*, first_token_ms: float, between_tokens_ms: float, tokens: int)
         str(between_tokens_ms),
         "--output-tokens",
         str(tokens),
+        *(["--max-concurrent-requests", str(at_once)] if at_once else []),
     ]
     with served("guidellm", [str(command), *arguments], port=port) as server:
         yield server

@@ -69,6 +69,22 @@ def embedding(model: Path) -> Iterator[Server]:
 
 
 @contextlib.contextmanager
+def sleeping(model: Path, idle_s: int, load_mode: str) -> Iterator[Server]:
+    """Serve completions, and let go of the model after ``idle_s`` seconds without requests."""
+    options = ["--no-cache-prompt", "--sleep-idle-seconds", str(idle_s), "--load-mode", load_mode]
+    with _llama_server(model, options) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def in_turn(models: Path, load_mode: str) -> Iterator[Server]:
+    """Serve every model of a folder by its file's name, with room for one: they evict each other."""
+    room = ["--models-dir", str(models), "--models-max", "1", "--load-mode", load_mode]
+    with _llama_server_of([*room, "--embeddings", "--pooling", "mean"]) as server:
+        yield server
+
+
+@contextlib.contextmanager
 def remembering(model: Path, context: int) -> Iterator[Server]:
     """Serve completions of up to ``context`` tokens, with batches of the usual size."""
     options = ["--ctx-size", str(context), "--batch-size", "2048", "--ubatch-size", "512"]
@@ -78,13 +94,17 @@ def remembering(model: Path, context: int) -> Iterator[Server]:
 
 @contextlib.contextmanager
 def _llama_server(model: Path, options: list[str]) -> Iterator[Server]:
+    with _llama_server_of(["--model", str(model), *options]) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def _llama_server_of(options: list[str]) -> Iterator[Server]:
     command = lab_tools.llama_server()
     if command is None:
         raise RuntimeError("llama-server is not installed; .ci/lab installs it")
     port = free_port()
     arguments = [
-        "--model",
-        str(model),
         "--host",
         "127.0.0.1",
         "--port",

@@ -2,7 +2,8 @@
 
 Runs as a process of its own. What it does with its weights at each request is the truth that a test
 holds pathtrace's finding against; ``GET /truth`` tells it. ``weights`` is one of ``reread`` (read
-whole at every request), ``once`` (read at the first) and ``mapped`` (mapped, touched at every request).
+whole at every request), ``once`` (read at the first), ``mapped`` (mapped, touched at every request) and
+``changed`` (read when a request's ``num_ctx`` is not the one before's).
 By hand: ``python lab_model_server.py '{"port": 8080}'``.
 """
 
@@ -48,14 +49,18 @@ class ModelServer(ThreadingHTTPServer):
         self.behaviour = behaviour
         self.requests = 0
         self.weights_bytes = 0
+        self._context: object = None
         self._lock = threading.Lock()
 
-    def use_weights(self) -> None:
+    def use_weights(self, context: object) -> None:
         """Do what the behaviour says with the weights, and count it."""
         with self._lock:
             self.requests += 1
             path = self.behaviour.weights_path
+            changed, self._context = context != self._context, context
             if path is None or (self.behaviour.weights == "once" and self.weights_bytes):
+                return
+            if self.behaviour.weights == "changed" and not changed:
                 return
             touch = _map if self.behaviour.weights == "mapped" else _read
             self.weights_bytes += touch(path)
@@ -81,7 +86,7 @@ class Handler(BaseHTTPRequestHandler):
         if server.behaviour.status != 200:
             self._answer(server.behaviour.status, {"error": {"message": "the model is on fire"}})
             return
-        server.use_weights()
+        server.use_weights(asked.get("num_ctx"))
         if self.path.endswith("/embeddings"):
             self._embed(asked)
         else:
