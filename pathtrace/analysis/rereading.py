@@ -7,7 +7,7 @@ Fitted as ``bytes = a + b·requests``: what is loaded once lies in ``a``, what i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -120,7 +120,14 @@ def rereading(evidence: Evidence, model: str, asked: Sequence[Ending], weights: 
     if read is None or not weights or read.bytes_per_request >= WHOLE * weights:
         return read
     grew = _most(evidence, [Counter(model, *_MEMORY, GREW)], asked, weights)
-    return grew if grew is not None and grew.bytes_per_request >= WHOLE * weights else read
+    if grew is None or grew.bytes_per_request < WHOLE * weights:
+        return read
+    # Working memory grows too: of the weights it was no more than all.
+    return replace(
+        grew,
+        bytes_per_request=min(grew.bytes_per_request, float(weights)),
+        total_bytes=min(grew.total_bytes, float(weights * grew.requests)),
+    )
 
 
 def _most(
@@ -210,7 +217,7 @@ class IdleLoads:
 
 def idle_loads(evidence: Evidence, model: str, idle_s: float) -> IdleLoads | None:
     """Of the pauses of one length; None if its weights were not taken in after most of them."""
-    run, size = evidence.run, evidence.weights_bytes(model)
+    run, size = evidence.run, evidence.weights_bytes(model) or 0
     spans = [
         Span(window.start_ns, window.end_ns)
         for window in run.windows
@@ -220,7 +227,10 @@ def idle_loads(evidence: Evidence, model: str, idle_s: float) -> IdleLoads | Non
         seen = [each for span in spans if (each := taken(model, span)) is not None]
         again = [each for each in seen if size and each >= WHOLE * size]
         if again and 2 * len(again) > len(seen):
-            what = f"{format_bytes(float(np.median(again)))} {AGAIN[source]}"
+            taken_in = (
+                float(np.median(again)) if source is READ else min(float(np.median(again)), float(size))
+            )
+            what = f"{format_bytes(taken_in)} {AGAIN[source]}"
             pause = f"loaded again after {format_duration(idle_s)} without requests"
             return IdleLoads(f"{pause}: {what} in {len(again)} of {len(seen)} pauses", source)
     return None
