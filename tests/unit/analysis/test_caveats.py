@@ -8,7 +8,7 @@ from pathtrace.model.report import Caveat
 from pathtrace.model.run import OwnCost
 from pathtrace.model.work import PlaceFacts
 from tests.unit.analysis.builders import MS, reached
-from tests.unit.analysis.planted import INDEX, index_run
+from tests.unit.analysis.planted import ANSWER, INDEX, answer_run, index_run
 
 
 def codes(run) -> list[tuple[str, str | None]]:  # type: ignore[no-untyped-def]
@@ -63,3 +63,22 @@ def test_what_a_place_told_when_it_was_opened_is_said_of_the_run() -> None:
     places = (replace(reached("archive"), facts=told), reached("library"))
     found = analyse(index_run(places=places)).caveats
     assert Caveat("place", "archive: passed over: 2 folders; sparse", None, "archive") in found
+
+
+def test_an_open_loop_says_what_waits_count_from_and_how_late_it_was_itself() -> None:
+    text = ANSWER.replace("acceptable_wait: 3 s", "rate: 2/s, acceptable_wait: 3 s")
+    late = answer_run(text=text, details=lambda sample: {"intended_ns": sample.start_ns - 3 * MS})
+    found = {caveat.code: caveat for caveat in analyse(late).caveats}
+    assert "closed-loop" not in found
+    assert found["open-loop"].text == (
+        "open loop: requests come at 2/s whatever the answers do, and waits count from when each was due; "
+        "pathtrace itself began them at most 3 ms late"
+    )
+    assert found["open-loop"].remedy is None
+
+
+def test_an_open_loop_that_was_far_too_late_has_a_remedy() -> None:
+    text = ANSWER.replace("acceptable_wait: 3 s", "rate: 2/s, acceptable_wait: 3 s")
+    late = answer_run(text=text, details=lambda sample: {"intended_ns": sample.start_ns - 300 * MS})
+    (found,) = [caveat for caveat in analyse(late).caveats if caveat.code == "open-loop"]
+    assert found.remedy == "ask from a machine that has less to do"

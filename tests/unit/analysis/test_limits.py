@@ -310,3 +310,19 @@ def test_a_stage_that_finished_early_is_not_called_starved() -> None:
     desks = (Desk(), Desk(queue=DOCUMENTS), Desk(batch=DOCUMENTS))
     report = analyse(index_run((20 * MS, 20 * MS, 4000 * MS), shares(2, finish=0.9), desks=desks))
     assert hop(report, "index", "indexer->library").limited_by.resource == "commit:library"
+
+
+def test_weights_that_a_server_reads_from_memory_at_each_request_name_the_model_and_its_loads() -> None:
+    def reads(start: int, end: int) -> list[Reading]:
+        moments = ((start, 0.0), (end, 20 * 400.0 * MB))
+        seen = server(start, end, cores=0.3)
+        return [r for r in seen if r.metric != "rchar_bytes"] + [
+            Reading(at, "process", "model", "rchar_bytes", value) for at, value in moments
+        ]
+
+    report = analyse(answer_run((900 * MS, 100 * MS), readings=reads))
+    (answer,) = [each for each in report.hops if each.flow == "answer"]
+    assert answer.limited_by.resource == "model:model"
+    assert answer.limited_by.evidence[-1] == (
+        "its server read 343 MiB at each operation: the weights are loaded anew, from this host's memory"
+    )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathtrace.analysis import analyse
 from pathtrace.model.report import Verdict
 from tests.unit.analysis.builders import reached, run_of, scenario
-from tests.unit.analysis.planted import INDEX, index_run
+from tests.unit.analysis.planted import ANSWER, INDEX, answer_run, index_run
 from tests.unit.analysis.test_limits import SLOW_PROCESS, shares
 
 LAN = """
@@ -58,3 +58,13 @@ def test_nothing_measured_says_so_with_the_fault() -> None:
 def test_nothing_measured_without_a_fault_says_how_the_run_ended() -> None:
     run = replace(run_of(scenario(INDEX), []), status="interrupted")
     assert analyse(run).verdict.lines == ("Nothing was measured (interrupted).",)
+
+
+def test_a_link_that_carries_nothing_is_a_finding_with_the_paths_that_people_wait_for() -> None:
+    found = [f for f in analyse(answer_run(text=ANSWER + LAN)).findings if f.code == "unused-link"]
+    assert [(finding.text, finding.evidence) for finding in found] == [
+        (
+            "No measured hop crosses lan: a faster link would change none of these times",
+            ("answer (model -> people) stays on workstation",),
+        )
+    ]

@@ -107,3 +107,16 @@ def test_a_number_that_another_process_has_by_now_gives_no_readings(tmp_path: Pa
     (tmp_path / "7" / "stat").write_text("7 (a) b) " + " ".join(fields).replace("100", "999"))
 
     assert (bool(before), observer.observe(1)) == (True, [])
+
+
+def test_a_server_that_places_share_is_told_to_each_and_looked_at_more_often(server: Server) -> None:
+    pid = server.process.pid
+    shared = ProcessObserver({"model": pid, "embedder": pid})
+    readings = shared.observe(0)
+
+    by_place = {
+        place: [(r.metric, r.value) for r in readings if r.subject == place]
+        for place in ("model", "embedder")
+    }
+    assert by_place["model"] == by_place["embedder"] != []
+    assert shared.period_s < ProcessObserver({"model": pid}).period_s

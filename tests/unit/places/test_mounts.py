@@ -2,10 +2,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathtrace.places.mounts import MountLine, covering, mount_of, parse_mountinfo
+from pathtrace.model.run import Mount
+from pathtrace.places.mounts import MountLine, covering, database_warning, mount_of, parse_mountinfo
 
 TABLE = rb"""22 27 0:21 / /proc rw,relatime - proc proc rw
 27 1 254:1 / / rw,relatime - ext4 /dev/vda1 rw,discard
@@ -42,3 +44,17 @@ def test_this_path_has_a_mount_that_lies_above_it(tmp_path: Path) -> None:
     assert mount is not None
     assert str(tmp_path.resolve()).startswith(mount.path)
     assert not mount.network
+
+
+@pytest.mark.parametrize("fstype", ["nfs4", "cifs", "fuse.sshfs"])
+def test_a_database_on_a_network_mount_is_warned_of(fstype: str) -> None:
+    warning = database_warning(Mount("/mnt/nas", "nas:/lab", fstype, None, True))
+    assert warning == (
+        f"the database's files lie on a network mount ({fstype} at /mnt/nas): "
+        "each commit crosses the network, and a lost mount can damage it"
+    )
+
+
+def test_a_database_on_this_hosts_disk_is_not() -> None:
+    assert database_warning(Mount("/data", "/dev/sdb", "ext4", "sdb", False)) is None
+    assert database_warning(None) is None
