@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 _KEPT = 48
+_KEPT_BYTES = 64 << 20
+_FEWEST = 4
 _SMALLEST = 1 << 16
 
 
@@ -32,7 +34,7 @@ def on_a_page(size: int) -> Memory:
 
 
 class Buffers:
-    """Loans in powers of two from 64 KiB; at most 48 of each size are kept for the next."""
+    """Loans in powers of two from 64 KiB. Of each size up to 48 are kept, of large ones fewer."""
 
     def __init__(self, allocate: Callable[[int], Memory] = anywhere) -> None:
         self._free: dict[int, deque[Memory]] = {}
@@ -41,7 +43,7 @@ class Buffers:
     def lend(self, length: int) -> memoryview:
         """``length`` bytes of memory; what is in them is undefined."""
         size = max(_SMALLEST, 1 << max(0, length - 1).bit_length())
-        free = self._free.setdefault(size, deque(maxlen=_KEPT))
+        free = self._free.setdefault(size, deque(maxlen=max(_FEWEST, min(_KEPT, _KEPT_BYTES // size))))
         try:
             memory = free.pop()
         except IndexError:

@@ -209,8 +209,8 @@ class Burst(NamedTuple):
 BURST = Burst(4_000_000, 8 << 20)
 """A hop takes a tenth of a millisecond, more on a busy machine. In more buffers than fit into the
 processor's caches, copies out of memory would be slower than what the hop costs."""
-DIRECT_BURST = Burst(32_000_000, 32 << 20)
-"""No cache matters to direct reads, but nobody reads ahead for them: the disk is idle during a hop."""
+DIRECT_BURST = Burst(32_000_000, 8 << 20)
+"""Longer, since nobody reads ahead for direct reads: the disk is idle during a hop."""
 
 
 def read_burst(items: Sequence[Item], one: Callable[[Item], Done], clock: Clock, worth: Burst) -> list[Done]:

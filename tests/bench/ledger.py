@@ -63,6 +63,11 @@ class Ledger:
     def at_most(self, name: str, values: Sequence[float], bar: float, unit: str = "", note: str = "") -> None:
         self._judge(name, values, bar, False, unit, note)
 
+    def between(self, name: str, values: Sequence[float], low: float, high: float) -> None:
+        """Held against whichever bar is nearer."""
+        near_high = statistics.median(values) >= (low * high) ** 0.5
+        (self.at_most if near_high else self.at_least)(name, values, high if near_high else low)
+
     def _judge(
         self, name: str, values: Sequence[float], bar: float, at_least: bool, unit: str, note: str
     ) -> None:

@@ -28,6 +28,14 @@ def test_memory_comes_back() -> None:
     assert {size: len(free) for size, free in buffers._free.items()} == {131_072: 1}
 
 
+def test_little_is_kept_of_what_is_large() -> None:
+    buffers = Buffers()
+    for length, kept in ((1 << 16, 48), (1 << 21, 32), (1 << 24, 4)):
+        loans = [buffers.lend(length) for _ in range(50)]
+        del loans
+        assert len(buffers._free[length]) == kept
+
+
 def test_a_loan_has_the_length_asked_for() -> None:
     assert [len(Buffers().lend(length)) for length in (0, 1, 65_536, 65_537)] == [0, 1, 65_536, 65_537]
 
