@@ -111,6 +111,8 @@ def _judge(
 ) -> Observed:
     per_request = reading.bytes_per_request
     share = per_request / weights if weights else 0.0
+    if 0 < reading.later_loads < NEARLY_ALL * reading.later and share < NEARLY_ALL:
+        return _at_some(declared, hop, reading, weights, why)
     if share < KEPT:
         text = (
             f"its server read {format_bytes(per_request)} per request over {reading.requests} requests, "
@@ -133,6 +135,21 @@ def _judge(
     finding = Finding("frequency", f"{hop.name}: {text}", seen)
     remedy = why.remedy if why else None
     return Observed(report, 1.0 if share >= WHOLE else share, finding, reading.loading_s, remedy)
+
+
+def _at_some(declared: str, hop: Hop, reading: Rereading, weights: int, why: Reason | None) -> Observed:
+    """Loaded whole at some requests and not at the others."""
+    often = reading.later_loads / reading.later
+    text = (
+        f"declared {declared}, loaded again at {reading.later_loads} of {reading.later} later requests: "
+        f"{format_bytes(weights)} {AGAIN[reading.counter.source]} each time"
+    )
+    kind = FrequencyKind.PER_REQUEST if reading.later_loads > 1 else FrequencyKind.PER_LOAD
+    report = FrequencyReport(declared, str(kind), text, reading.bytes_per_request)
+    source = f"{reading.counter.source} of the server behind {hop.destination}"
+    finding = Finding("frequency", f"{hop.name}: {text}", (source, *([why.text] if why else [])))
+    loading_s = None if reading.loading_s is None else often * reading.loading_s
+    return Observed(report, often, finding, loading_s, why.remedy if why else None)
 
 
 def _cost(reading: Rereading, evidence: Evidence) -> tuple[str, ...]:

@@ -74,6 +74,10 @@ class Rereading:
     counter: Counter
     loading_s: float | None = None
     """From the beginning of a request's part at the model until its last byte was there."""
+    later: int = 0
+    """Requests that were not the first of their execution, which may load what nobody had asked for."""
+    later_loads: int = 0
+    """Those of them that took in most of the weights."""
 
 
 def endings(execution: Execution, flow: Flow) -> Ending:
@@ -146,7 +150,7 @@ def _by_counter(
 ) -> Rereading | None:
     slopes: list[float] = []
     loading: list[float] = []
-    total, requests = 0.0, 0
+    total, requests, later, later_loads = 0.0, 0, 0, 0
     for ending in asked:
         if _answered(ending, counter.model) < FEWEST_REQUESTS:
             continue
@@ -154,13 +158,23 @@ def _by_counter(
         if read is None:
             continue
         slopes.append(slope(read))
-        loading += [took for _, took in loads(evidence, counter, ending, weights) if took is not None]
+        took = [took for _, took in loads(evidence, counter, ending, weights)]
+        loading += [each for each in took if each is not None]
+        later += len(took[1:])
+        later_loads += sum(each is not None for each in took[1:])
         total += float(read[-1])
         requests += len(read)
     if not slopes:
         return None
-    took_s = float(np.median(loading)) if loading else None
-    return Rereading(max(0.0, float(round(np.median(slopes)))), total, requests, counter, took_s)
+    return Rereading(
+        bytes_per_request=max(0.0, float(round(np.median(slopes)))),
+        total_bytes=total,
+        requests=requests,
+        counter=counter,
+        loading_s=float(np.median(loading)) if loading else None,
+        later=later,
+        later_loads=later_loads,
+    )
 
 
 def _answered(ending: Ending, model: str) -> int:

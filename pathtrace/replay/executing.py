@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from pathtrace.model.sample import Window
 from pathtrace.model.scenario import Action, Flow, Scenario
@@ -39,6 +40,7 @@ class Executor:
         self._recording = recording
         self._meter = meter
         self._budget = budget
+        self._told = False
         self.bytes_read = 0
         self.gave_up: dict[str, str] = {}
         """Flow name -> why an execution of it was given up."""
@@ -48,33 +50,33 @@ class Executor:
         await self._check_ready(flow)
         first = flow.stages[0]
         items = await self._places[first.place].supply(first.action)
-        self._announce(execution, flow, len(items))
         setups = self.setups(flow)
         if _reads_itself(setups) and all(item.path is not None for item in items[:1]):
             setups[0] = setups[0]._replace(draw=hand_over)
-        stream = Stream(execution, flow, setups, self._recording, self._budget)
-        await self._timed(flow, stream, stream.run(items))
+        with self._announced(execution, flow, len(items)) as recording:
+            stream = Stream(execution, flow, setups, recording, self._budget)
+            await self._timed(flow, stream, stream.run(items))
 
     async def ask(self, execution: Execution, flow: Flow, users: int) -> None:
         """Let people ask all of the workload's requests, in turn or on schedule. PlaceError."""
         await self._check_ready(flow)
         workload = self._scenario.workload
         questions = await self.questions(flow)
-        self._announce(execution, flow, workload.requests)
-        asking = Asking(execution, flow, self.setups(flow), self._recording, self._budget)
-        if workload.rate_per_s is None:
-            work = asking.ask_in_turn(questions, workload.requests, users)
-        else:
-            work = asking.ask_on_schedule(questions, workload.requests, workload.rate_per_s)
-        await self._timed(flow, asking, work)
+        with self._announced(execution, flow, workload.requests) as recording:
+            asking = Asking(execution, flow, self.setups(flow), recording, self._budget)
+            if workload.rate_per_s is None:
+                work = asking.ask_in_turn(questions, workload.requests, users)
+            else:
+                work = asking.ask_on_schedule(questions, workload.requests, workload.rate_per_s)
+            await self._timed(flow, asking, work)
 
     async def ask_after_idle(self, execution: Execution, flow: Flow, idle_s: float) -> None:
         """One request, the first after nothing was asked for ``idle_s``. PlaceError."""
         await self._check_ready(flow)
         questions = await self.questions(flow)
-        self._announce(execution, flow, 1)
-        asking = Asking(execution, flow, self.setups(flow), self._recording, self._budget, idle_s)
-        await self._timed(flow, asking, asking.ask_in_turn(questions, 1, 1))
+        with self._announced(execution, flow, 1) as recording:
+            asking = Asking(execution, flow, self.setups(flow), recording, self._budget, idle_s)
+            await self._timed(flow, asking, asking.ask_in_turn(questions, 1, 1))
 
     def setups(self, flow: Flow) -> list[StageSetup]:
         """The flow's stages, each with its place and the room that it has."""
@@ -118,9 +120,32 @@ class Executor:
         if engine.gave_up:
             self.gave_up[flow.name] = engine.gave_up
 
-    def _announce(self, execution: Execution, flow: Flow, operations: int) -> None:
+    @contextmanager
+    def _announced(self, execution: Execution, flow: Flow, operations: int) -> Iterator[Recording]:
+        """Tell the progress of this execution, unless that of another one is being told."""
+        if self._told:
+            yield self._recording._replace(progress=_Untold())
+            return
+        self._told = True
         repeats = self._scenario.control.repeats
         self._recording.progress.execution(execution.repeat, repeats, flow.name, operations)
+        try:
+            yield self._recording
+        finally:
+            self._told = False
+
+
+class _Untold:
+    """The progress of a flow that runs beside the one that is told of."""
+
+    def execution(self, repeat: int, repeats: int, flow: str, total_operations: int | None) -> None:
+        return
+
+    def advance(self, stage: int, operations: int, bytes: int) -> None:
+        return
+
+    def message(self, text: str) -> None:
+        return
 
 
 def question(text: str) -> Item:

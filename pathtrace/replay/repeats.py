@@ -91,15 +91,20 @@ class Replay:
     async def _cool_again(self, group: Sequence[Indexed], read: list[str]) -> None:
         """Before flows read what an earlier one of this repeat read, also by another place's name: a cold
         start is theirs too. ``read`` grows by their paths."""
-        paths = {}
-        for _, flow in group:
-            spec = self._scenario.place(flow.path[0]).spec
-            if isinstance(spec, FilesSpec) and spec.path is not None:
-                paths[flow.path[0]] = os.path.realpath(spec.path)
+        paths = self._paths_read(group)
         for name, path in paths.items():
             if self._scenario.control.start is Start.COLD and any(_overlap(path, other) for other in read):
                 await self._begin_again(name)
         read += paths.values()
+
+    def _paths_read(self, group: Sequence[Indexed]) -> dict[str, str]:
+        """What the flows' first places read on this host, by the places' names."""
+        specs = {flow.path[0]: self._scenario.place(flow.path[0]).spec for _, flow in group}
+        return {
+            name: os.path.realpath(spec.path)
+            for name, spec in specs.items()
+            if isinstance(spec, FilesSpec) and spec.path is not None
+        }
 
     async def _begin_again(self, place: str) -> None:
         """Bring one place into the start condition once more; its evidence is the newer one's."""

@@ -189,3 +189,36 @@ def test_files_that_an_earlier_flow_read_are_made_cold_again_before_the_next_rea
 
 async def _nothing() -> None:
     return
+
+
+class Told(Quiet):
+    """Progress that knows how many stages the flow has that it was told of."""
+
+    def __init__(self) -> None:
+        self.flows: list[str] = []
+        self.advanced: list[tuple[str, int]] = []
+
+    def execution(self, repeat: int, repeats: int, flow: str, total_operations: int | None) -> None:
+        self.flows.append(flow)
+
+    def advance(self, stage: int, operations: int, bytes: int) -> None:
+        self.advanced.append((self.flows[-1], stage))
+
+
+def test_of_flows_that_run_together_the_progress_of_one_is_told() -> None:
+    async def story(clock: Callable[[], int]) -> Told:
+        text = TEXT + "repeats: 1\nwarmup: 0\ntogether: [[index, load]]"
+        scenario = parse(text, "together.yaml", {})
+        places = {place.name: FakePlace(clock, supply=[Item("d", 1000)] * 3) for place in scenario.places}
+        reached = {name: Reached(name, None, None, None, None) for name in places}
+        stop, sink, told = StopRequest(), ListSink(), Told()
+        budget = Budget(10**12, 1e6, clock, stop)
+        recording = Recording(sink, clock, 0, told)
+        executor = Executor(scenario, places, recording, Meter((), sink, clock, 0), budget)
+        await Replay(scenario, places, reached, executor, clock, budget, stop).run(_nothing)
+        return told
+
+    told = play(story)
+    assert told.flows in (["load", "answer"], ["index", "answer"])
+    assert max(stage for flow, stage in told.advanced if flow == "load") <= 1
+    assert {flow for flow, _ in told.advanced} == set(told.flows)

@@ -84,3 +84,23 @@ def test_the_slope_is_what_each_request_adds_whatever_came_before(
 ) -> None:
     read = first + each * np.arange(count, dtype=np.float64)
     assert slope(read) == pytest.approx(each, abs=1e-3)
+
+
+def test_weights_that_are_loaded_at_some_requests_are_not_said_to_be_read_at_every_one() -> None:
+    def now_and_then(start: int, end: int) -> list[Reading]:
+        """Twenty requests of a second each; the sixth and the fifteenth load."""
+        heights = ((0.0, 0), (5.0, 0), (5.1, 1), (14.0, 1), (14.1, 2), (20.0, 2))
+        return [
+            Reading(start + round(at * 1000) * MS, "process", "model", metric, height * WEIGHTS)
+            for at, height in heights
+            for metric in ("cpu_s", "rchar_bytes")
+        ]
+
+    report = analyse(answer_run(readings=now_and_then))
+    frequency = hop(report, "load", "weights->model").frequency
+    assert (frequency.observed, frequency.evidence) == (
+        "per-request",
+        "declared per-load, loaded again at 2 of 19 later requests: 381 MiB re-read each time",
+    )
+    load = next(flow for flow in report.flows if flow.name == "load")
+    assert load.executions_per_day == pytest.approx(200 * 2 / 19)

@@ -39,7 +39,8 @@ def levels(each_ms: dict[int, int]) -> Report:
 def test_more_in_all_and_a_longer_wait_for_each_are_said_together() -> None:
     assert evidence(levels({1: 100, 4: 200}), "load-levels") == [
         (
-            "answer with 4 people at once instead of 1: 2.0 times as much in all, each waits 2.0 times as long",
+            "answer with 4 people at once instead of 1: "
+            "2.0 times as much in all, each waits 2.0 times as long",
             ("1: 5/s, an answer takes 200 ms", "4: 10/s, an answer takes 400 ms"),
         )
     ]
