@@ -232,6 +232,8 @@ def _errors(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
         code, rest = "errors", "its figures are of the others"
         if figures.all_failed:
             code, rest = "failed", "no figure of it holds"
+        elif figures.mostly_failed:
+            code = "mostly-failed"
         text = (
             f"{figures.errors} of {figures.operations} {what} failed in {figures.stage.action} at "
             f"{figures.stage.place}: {rest}"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pathtrace.analysis.caveats import about
 from pathtrace.analysis.limits import Judged, not_measured
+from pathtrace.analysis.stand_ins import stand_ins
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.analysis.summary import HopFigures, throughput
 from pathtrace.analysis.timeuse import added
@@ -62,7 +63,7 @@ def _measured(
         destination=hop.destination,
         phase=str(hop.phase),
         measured_from=run.scenario.here.name,
-        stand_in=_stand_in(run, study.flow, hop),
+        stand_in=bool(stand_ins(run.scenario, study.flow.name, hop.name)),
         frequency=frequency,
         operations=figures.operations,
         errors=figures.errors,
@@ -95,7 +96,7 @@ def _unmeasured(
         destination=hop.destination,
         phase=str(hop.phase),
         measured_from=run.scenario.here.name,
-        stand_in=_stand_in(run, flow, hop),
+        stand_in=bool(stand_ins(run.scenario, flow.name, hop.name)),
         frequency=frequency,
         operations=0,
         errors=0,
@@ -137,12 +138,6 @@ def _first(run: Run, study: FlowStudy, index: int) -> First | None:
     if first.repeat not in cold or figures is None:
         return None
     return First(figures.duration_s, figures.bytes_per_s)
-
-
-def _stand_in(run: Run, flow: Flow, hop: Hop) -> bool:
-    """True if what works on the hop, or what moves along it, is made up."""
-    names = {hop.source, hop.destination, *(flow.stages[index].place for index in hop.stages)}
-    return any(place.stand_in for place in run.scenario.places if place.name in names)
 
 
 def _about_hop(doubts: Sequence[Caveat], flow: Flow, hop: Hop) -> tuple[Caveat, ...]:

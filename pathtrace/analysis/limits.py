@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pathtrace.analysis.evidence import Evidence, Span
-from pathtrace.analysis.limit import MOSTLY, TIE, TRACER, UNKNOWN, Limit
+from pathtrace.analysis.limit import MOSTLY, TIE, TRACER, UNKNOWN, Limit, unknown
 from pathtrace.analysis.processing import process_limit
 from pathtrace.analysis.reading import load_limit, read_limit, write_limit
 from pathtrace.analysis.serving import insert_limit, lookup_limit, model_limit
@@ -35,6 +35,8 @@ def judge(figures: StageFigures, flow: Flow, evidence: Evidence, span: Span) -> 
 
 
 def _limit(figures: StageFigures, flow: Flow, evidence: Evidence, span: Span) -> Limit:
+    if figures.mostly_failed:
+        return _failures(figures)
     match figures.stage.action:
         case Action.READ:
             return read_limit(figures, evidence, span)
@@ -50,6 +52,15 @@ def _limit(figures: StageFigures, flow: Flow, evidence: Evidence, span: Span) ->
             return load_limit(figures, evidence, span)
         case _:
             return model_limit(figures, flow, evidence, span)
+
+
+def _failures(figures: StageFigures) -> Limit:
+    """What passed is the time of failures, which no faster part would shorten."""
+    failed = f"{figures.errors} of {figures.operations} operations failed"
+    what = "the command" if figures.stage.action is Action.PROCESS else "what failed"
+    return unknown(
+        ("every operation failed" if figures.all_failed else failed,), f"mend {what}, then run again"
+    )
 
 
 def hop_limits(flow: Flow, stages: Mapping[int, Judged], path: Sequence[Segment]) -> list[LimitedBy]:

@@ -79,8 +79,6 @@ def _in_process(figures: StageFigures, evidence: Evidence, span: Span) -> Limit:
 
 def _command(figures: StageFigures, flow: Flow, evidence: Evidence, span: Span) -> Limit:
     share = figures.cpu_share
-    if figures.all_failed:
-        return unknown(("every operation failed",), "mend the command, then run again")
     if share is None:
         return unknown(("the command's CPU time could not be read here",), "run on Linux, where it can")
     seen = (cpu_text(figures, evidence),)

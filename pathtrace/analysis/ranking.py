@@ -9,6 +9,7 @@ from pathtrace.analysis.advice import Advice, advice, keep_loaded
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.frequency import Observed
 from pathtrace.analysis.limits import Judged
+from pathtrace.analysis.stand_ins import stand_ins
 from pathtrace.analysis.study import Daily, FlowStudy
 from pathtrace.model.report import RankingEntry, Segment
 from pathtrace.model.scenario import Action
@@ -98,7 +99,7 @@ def _entry(
         seconds_per_day=per_day,
         seconds_per_execution=part.seconds,
         share=part.seconds / whole if whole else 0.0,
-        stand_in=_rests_on_stand_in(part, evidence),
+        stand_in=bool(stand_ins(evidence.run.scenario, counted.study.flow.name, part.hop)),
         advice=chosen.text,
         free=chosen.free,
     )
@@ -124,9 +125,3 @@ def _judged(study: FlowStudy, part: Segment) -> Judged | None:
         if f"{stage.action}@{stage.place}" == part.stage:
             return judged
     return None
-
-
-def _rests_on_stand_in(part: Segment, evidence: Evidence) -> bool:
-    """Its own place, or what is made up moves through it: the ends of its hop."""
-    names = {*part.hop.split("->"), part.stage.partition("@")[2]}
-    return any(place.stand_in for place in evidence.run.scenario.places if place.name in names)

@@ -63,6 +63,11 @@ class StageFigures:
         return 0 < self.operations <= self.errors
 
     @property
+    def mostly_failed(self) -> bool:
+        """Then the time that passed is rather that of failures."""
+        return self.operations < 2 * self.errors
+
+    @property
     def rate(self) -> float:
         """Bytes per second while operations were in progress."""
         return self.bytes / self.active_s if self.active_s else 0.0

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pathtrace.analysis.caveats import fault_text
+from pathtrace.analysis.caveats import fault_text, why_not_measured
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.known_documents import READ_AGAIN
 from pathtrace.analysis.links import crosses, no_hop_crosses, unused_links
+from pathtrace.analysis.stand_ins import stand_ins
 from pathtrace.model.report import Finding, FlowReport, HopReport, RankingEntry, Verdict
 from pathtrace.model.scenario import FrequencyKind, Link
 from pathtrace.units import format_duration, format_ratio
 
+_FAILED = ("failed", "mostly-failed")
 _CURES = {"frequency": "keep the model loaded", READ_AGAIN: "keep the list of known documents"}
 
 
@@ -23,17 +25,19 @@ def verdict(
     findings: Sequence[Finding],
 ) -> Verdict:
     """Failure first, then disagreement about frequency; what follows says if rank 1 rests on a stand-in."""
-    failed = [_failure(finding) for finding in findings if finding.code == "failed"]
+    failed = [_failure(finding) for finding in findings if finding.code in _FAILED]
     if not ranking:
         return Verdict(tuple(failed[:3]) or (_nothing(evidence),))
-    lines = failed[:1] + [_surprise(finding) for finding in findings if finding.code in _CURES][:1]
-    lines.append(_limit(ranking[0]))
+    unheard = _unheard(ranking, flows)
+    lines = _missing(evidence, unheard, hops)[:1] + failed[:1]
+    at = len(lines)
+    lines += [_surprise(finding) for finding in findings if finding.code in _CURES][:1]
+    lines.append(_limit(ranking[0], _opening(ranking[0], unheard)))
     if (link := _links(evidence, hops, flows)) is not None:
         lines.append(link)
     lines.append(_first_step(ranking, flows))
-    if ranking[0].stand_in:
-        at = len(failed[:1])
-        lines[at] = f"{lines[at][:-1]} — but this rests on a stand-in ({_stand_ins(ranking[0], evidence)})."
+    if rests_on := stand_ins(evidence.run.scenario, ranking[0].flow, ranking[0].hop):
+        lines[at] = f"{lines[at][:-1]} — but this rests on a stand-in ({', '.join(rests_on)})."
     return Verdict(tuple(lines[:3]))
 
 
@@ -42,12 +46,34 @@ def _surprise(finding: Finding) -> str:
     return f"{finding.text}; {_CURES[finding.code]} (free)."
 
 
-def _limit(entry: RankingEntry) -> str:
-    who = "People wait longest for" if entry.waits == "people" else "Nobody waits, but most time goes into"
+def _unheard(ranking: Sequence[RankingEntry], flows: Sequence[FlowReport]) -> list[FlowReport]:
+    """Flows that people wait for, and of which no time is known."""
+    ranked = {entry.flow for entry in ranking}
+    return [flow for flow in flows if flow.waits == "people" and flow.name not in ranked]
+
+
+def _missing(evidence: Evidence, unheard: Sequence[FlowReport], hops: Sequence[HopReport]) -> list[str]:
+    """Of those, what never ran: the ranking is silent about what people wait for."""
+    ran = {hop.flow for hop in hops if hop.operations}
+    names = [flow.name for flow in unheard if flow.name not in ran]
+    return [
+        f'People wait for "{flow.name}", which was not measured ({why_not_measured(evidence.run, flow)}).'
+        for flow in evidence.run.scenario.flows
+        if flow.name in names
+    ]
+
+
+def _opening(entry: RankingEntry, unheard: Sequence[FlowReport]) -> str:
+    if entry.waits == "people":
+        return "People wait longest for"
+    return "Of what was measured, most time goes into" if unheard else "Nobody waits, but most time goes into"
+
+
+def _limit(entry: RankingEntry, opening: str) -> str:
     each = {"per-request": "a request", "per-document": "a document", "per-load": "a load"}
     per = each.get(entry.frequency, "a pass")
     return (
-        f'{who} {entry.stage} in {entry.hop} ("{entry.flow}"): '
+        f'{opening} {entry.stage} in {entry.hop} ("{entry.flow}"): '
         f"{format_duration(entry.seconds_per_execution)} {per}, {format_ratio(entry.share)} of its time, "
         f"{format_duration(entry.seconds_per_day)} a day, {_resource(entry.resource)}."
     )
@@ -99,13 +125,6 @@ def _first_step(ranking: Sequence[RankingEntry], flows: Sequence[FlowReport]) ->
 
 def _failure(finding: Finding) -> str:
     return f"{finding.text} ({finding.evidence[0]})."
-
-
-def _stand_ins(entry: RankingEntry, evidence: Evidence) -> str:
-    names = {*entry.hop.split("->"), entry.stage.partition("@")[2]}
-    return ", ".join(
-        place.name for place in evidence.run.scenario.places if place.stand_in and place.name in names
-    )
 
 
 def _nothing(evidence: Evidence) -> str:

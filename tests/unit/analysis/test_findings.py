@@ -117,6 +117,15 @@ def test_a_command_that_always_fails_leaves_no_figure_and_is_to_be_mended() -> N
     assert limit.next_measurement == "mend the command, then run again"
 
 
+def test_a_command_that_mostly_fails_is_not_limited_by_what_its_few_results_took() -> None:
+    run = index_run(SLOW, lambda sample: {"outcome": 1} if sample.stage == 1 and sample.operation % 4 else {})
+    report = analyse(run)
+    assert report.findings[0].code == "mostly-failed"
+    limit = report.hops[1].limited_by
+    assert (limit.resource, limit.next_measurement) == ("unknown", "mend the command, then run again")
+    assert limit.evidence[0].endswith(" of 40 operations failed")
+
+
 def test_a_failure_is_told_by_what_its_own_place_said() -> None:
     run = index_run(READ, lambda sample: {"outcome": 1} if sample.stage == 1 and sample.operation < 6 else {})
     said = ("library: locked", "indexer: exit code 2", "no result within the time limit of 3 s")

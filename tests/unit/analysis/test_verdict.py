@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from pathtrace.analysis import analyse
 from pathtrace.model.report import Verdict
+from pathtrace.model.sample import SampleTable
 from tests.unit.analysis.builders import reached, run_of, scenario
 from tests.unit.analysis.planted import ANSWER, INDEX, answer_run, index_run
 from tests.unit.analysis.test_limits import SLOW_PROCESS, shares
@@ -46,6 +47,27 @@ def test_a_stand_in_that_rank_one_rests_on_is_in_the_first_line() -> None:
     text = INDEX.replace('command: [extract, "{path}"]', "run: chunk")
     first = analyse(index_run(SLOW_PROCESS, shares(1, cpu=0.95), text=text)).verdict.lines[0]
     assert first.endswith(", limited by cpu:indexer — but this rests on a stand-in (indexer).")
+
+
+def test_a_run_that_never_came_to_what_people_wait_for_says_that_first() -> None:
+    run = answer_run()
+    kept = run.samples.rows[run.samples.rows["flow"] == 0]
+    lines = analyse(replace(run, samples=SampleTable(kept), status="interrupted")).verdict.lines
+    assert lines[0] == (
+        'People wait for "answer", which was not measured (the run was interrupted before its turn).'
+    )
+    assert lines[1].startswith("Of what was measured, most time goes into read@weights in weights->model")
+
+
+def test_most_operations_failing_comes_before_what_limits_the_rest() -> None:
+    run = index_run(
+        SLOW_PROCESS, lambda sample: {"outcome": 1} if sample.stage == 1 and sample.operation % 4 else {}
+    )
+    lines = analyse(replace(run, faults=("indexer: exit code 2",))).verdict.lines
+    assert lines[0].endswith(
+        "failed in process at indexer: its figures are of the others (indexer: exit code 2)."
+    )
+    assert lines[1].endswith("limited by what is not known yet.")
 
 
 def test_nothing_measured_says_so_with_the_fault() -> None:
