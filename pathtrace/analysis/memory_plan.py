@@ -123,7 +123,7 @@ def _parts(scenario: Scenario, place: Place, facts: Facts) -> tuple[MemoryPart, 
     header = known.weights if known else None
     card = scenario.workload.model
     tokens, said = _tokens(scenario, header, place.spec)
-    weights = _weights(place, known, card if answers else None)
+    weights = _weights(place, known, card if answers else None, source)
     if header is None:
         why = "no header of its weights could be read"
         cache = MemoryPart("cache", place.name, None, None, why)
@@ -155,12 +155,15 @@ def _setting(spec: InferenceSpec, each: int, users: int) -> str:
     return f"llama.cpp's --ctx-size {each * users}, which its slots share"
 
 
-def _weights(place: Place, known: PlaceFacts | None, card: ModelCard | None) -> MemoryPart:
+def _weights(
+    place: Place, known: PlaceFacts | None, card: ModelCard | None, source: str | None
+) -> MemoryPart:
     if known is not None and known.bytes:
         return MemoryPart("weights", place.name, known.bytes, known.bytes, _files_basis(known))
     size = described_bytes(card) if card else None
     if card is None or size is None:
-        why = "no flow loads them, and `parameters` and `precision` do not both say their size"
+        unseen = "no flow loads them" if source is None else f"how much {source} holds is not known"
+        why = f"{unseen}, and `parameters` and `precision` do not both say their size"
         return MemoryPart("weights", place.name, None, None, why)
     basis = f"{_billions(card.parameters)} parameters at {card.precision}, as described"
     if card.active_parameters:

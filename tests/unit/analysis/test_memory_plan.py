@@ -176,3 +176,10 @@ def test_a_window_that_the_header_places_leaves_no_doubt() -> None:
 def test_a_model_that_only_embeds_keeps_no_cache() -> None:
     facts = {"weights": PlaceFacts("weights", bytes=7, weights=replace(LLAMA_8B, causal=False))}
     assert only(host_plans(household(), facts)).parts[1].high_bytes == 0
+
+
+def test_weights_that_a_flow_loads_but_nobody_could_look_at_are_not_called_unloaded() -> None:
+    (weights, *_) = host_plans(household(), {})[0].parts
+    assert weights.basis == (
+        "how much weights holds is not known, and `parameters` and `precision` do not both say their size"
+    )
