@@ -24,7 +24,7 @@ Choice = TypeVar("Choice", bound=StrEnum)
 
 _NAME = r"\w[\w.-]{0,63}"
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_WHOLE = re.compile(r"[0-9]{1,18}")
+_WHOLE = re.compile(r"-?[0-9]{1,18}")
 _FREQUENCIES = ("once", "per-load", "per-document", "per-request", "every <duration>")
 
 
