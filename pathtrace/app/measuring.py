@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -176,7 +176,7 @@ class Measurement:
             started_at=self._started_at.isoformat(timespec="seconds"),
             duration_s=seconds(clock() - self._origin_ns),
             scenario=self._scenario,
-            environment=self._environment,
+            environment=with_servers(self._environment, self._scenario, self._reached.values()),
             reached=tuple(self._reached.values()),
             starts=tuple(self._replay.starts),
             windows=(),
@@ -204,3 +204,17 @@ class Measurement:
             for name, reason in self._replay.skipped.items()
         )
         return (*self._data_caveats, *self._replay.caveats.values(), *skipped)
+
+
+def with_servers(environment: Environment, scenario: Scenario, reached: Iterable[Reached]) -> Environment:
+    """The hosts with the servers and engines that were reached on them, by what these say of themselves."""
+    said = [
+        (scenario.place(each.place).host, f"{each.place}: {each.identity}")
+        for each in reached
+        if each.identity
+    ]
+    hosts = tuple(
+        replace(host, servers=tuple(text for where, text in said if where == host.name))
+        for host in environment.hosts
+    )
+    return replace(environment, hosts=hosts)

@@ -55,6 +55,12 @@ def test_json_is_one_document_that_keeps_to_the_schema(first: Result, store: Pat
     assert (document["format"], document["label"], shown.err) == ("pathtrace.run/1", "before", "")
 
 
+def test_the_host_lists_what_its_engines_say_of_themselves(first: Result, store: Path) -> None:
+    document = json.loads(pathtrace(store, "show", "before", "--json").out)
+    (server,) = document["environment"]["hosts"]["workstation"]["servers"]
+    assert server.startswith("library: SQLite 3")
+
+
 def test_run_with_json_and_quiet_puts_out_the_document_alone(store: Path) -> None:
     done = pathtrace(store, "run", "stand-ins.yaml", "--json", "--quiet", "--store", str(store / "other"))
     assert (done.code, done.err) == (0, "")
