@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from pathtrace.analysis.eviction import Reason, reason
 from pathtrace.analysis.evidence import Evidence
+from pathtrace.analysis.idle_loads import idle_loads
 from pathtrace.analysis.reloads import Calls, Told, told_by
 from pathtrace.analysis.rereading import (
     AGAIN,
@@ -18,7 +19,6 @@ from pathtrace.analysis.rereading import (
     WHOLE,
     Ending,
     Rereading,
-    idle_loads,
     rereading,
 )
 from pathtrace.model.report import Finding, FrequencyReport

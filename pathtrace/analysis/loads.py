@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pathtrace.analysis.evidence import Evidence
-from pathtrace.analysis.rereading import IdleLoads, idle_loads
+from pathtrace.analysis.idle_loads import IdleLoads, idle_loads
 from pathtrace.model.report import Finding, RequestsReport
 from pathtrace.units import format_count_rate, format_duration, format_ratio
 
@@ -76,7 +76,12 @@ def _after_idle(evidence: Evidence, asked: Sequence[RequestsReport]) -> Iterator
 def _loaded_again(evidence: Evidence, model: str, again: IdleLoads, longer: str | None) -> Finding:
     source = f"{again.source} of the server behind {model}"
     hop = f"{evidence.weights_of(model)}->{model}"
-    return Finding("frequency", f"{hop}: {again.text}", (source, *([longer] if longer else [])))
+    per_day = again.loading_s * evidence.run.scenario.workload.loads_per_day
+    cost = (
+        f"the first answer waits at least {format_duration(again.loading_s)} for it: "
+        f"{format_duration(per_day)} a day"
+    )
+    return Finding("frequency", f"{hop}: {again.text}", (source, cost, *([longer] if longer else [])))
 
 
 def _longer(evidence: Evidence, after: RequestsReport, asked: Sequence[RequestsReport]) -> str | None:

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from pathtrace.analysis.counters import Floats
-from pathtrace.analysis.evidence import PAGE_BYTES, Evidence, Span
+from pathtrace.analysis.evidence import PAGE_BYTES, Evidence
 from pathtrace.analysis.executions import Execution, Ints
 from pathtrace.analysis.timeuse import merged
 from pathtrace.model.scenario import Action, Flow
-from pathtrace.units import format_bytes, format_duration, seconds
+from pathtrace.units import seconds
 
 WHOLE = 0.5
 """From this share on, the weights are taken to be read whole each time."""
@@ -25,10 +25,10 @@ FEWEST_REQUESTS = 2
 READ = "I/O counters"
 GREW = "resident memory"
 AGAIN = {READ: "re-read", GREW: "mapped anew, from this host's memory,"}
-_ARRIVED = 0.99
+ARRIVED = 0.99
 """Of what was read: when so much of it had come, loading was over."""
-_COUNTERS = (("read_bytes", 1.0), ("rchar_bytes", 1.0), ("major_faults", float(PAGE_BYTES)))
-_MEMORY = ("rss_bytes", 1.0)
+COUNTERS = (("read_bytes", 1.0), ("rchar_bytes", 1.0), ("major_faults", float(PAGE_BYTES)))
+MEMORY = ("rss_bytes", 1.0)
 """A gauge: falls are taken for restarts, so that what counts is how much it grew."""
 _AT_A_MODEL = (Action.EMBED, Action.GENERATE)
 
@@ -120,10 +120,10 @@ def rereading(evidence: Evidence, model: str, asked: Sequence[Ending], weights: 
     Where nothing was read, the server's memory may still have grown by the weights at each request:
     they were mapped anew, and their pages were in this host's memory. ``weights``: bytes of one load.
     """
-    read = _most(evidence, [Counter(model, *each, READ) for each in _COUNTERS], asked, weights)
+    read = _most(evidence, [Counter(model, *each, READ) for each in COUNTERS], asked, weights)
     if read is None or not weights or read.bytes_per_request >= WHOLE * weights:
         return read
-    grew = _most(evidence, [Counter(model, *_MEMORY, GREW)], asked, weights)
+    grew = _most(evidence, [Counter(model, *MEMORY, GREW)], asked, weights)
     if grew is None or grew.bytes_per_request < WHOLE * weights:
         return read
     # Working memory grows too: of the weights it was no more than all.
@@ -216,38 +216,9 @@ def loads(
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         read = counter.at(evidence, np.array([start, end], dtype=np.float64))
         whole = read is not None and weights > 0 and read[1] - read[0] >= WHOLE * weights
-        arrived = evidence.counters.reached(*counter.name, (start, end), _ARRIVED) if whole else None
+        arrived = evidence.counters.reached(*counter.name, (start, end), ARRIVED) if whole else None
         found.append((start, None if arrived is None else seconds(arrived - start)))
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class IdleLoads:
-    """That a model was loaded at the first request after a pause, and by what it was seen."""
-
-    text: str
-    source: str
-
-
-def idle_loads(evidence: Evidence, model: str, idle_s: float) -> IdleLoads | None:
-    """Of the pauses of one length; None if its weights were not taken in after most of them."""
-    run, size = evidence.run, evidence.weights_bytes(model) or 0
-    spans = [
-        Span(window.start_ns, window.end_ns)
-        for window in run.windows
-        if window.idle_s == idle_s and window.repeat >= 0 and model in run.scenario.flows[window.flow].path
-    ]
-    for source, taken in ((READ, evidence.server_read), (GREW, evidence.server_grew)):
-        seen = [each for span in spans if (each := taken(model, span)) is not None]
-        again = [each for each in seen if size and each >= WHOLE * size]
-        if again and 2 * len(again) > len(seen):
-            taken_in = (
-                float(np.median(again)) if source is READ else min(float(np.median(again)), float(size))
-            )
-            what = f"{format_bytes(taken_in)} {AGAIN[source]}"
-            pause = f"loaded again after {format_duration(idle_s)} without requests"
-            return IdleLoads(f"{pause}: {what} in {len(again)} of {len(seen)} pauses", source)
-    return None
 
 
 def slope(read: Floats) -> float:
