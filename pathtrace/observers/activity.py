@@ -42,6 +42,10 @@ class _Look(NamedTuple):
     ended_cpu_s: float
 
 
+SHORTEST_NS = 100_000_000
+"""The kernel counts a process's time in ticks of 10 ms: over less than ten of them it tells nothing."""
+
+
 class ActivityWatch:
     """Call ``begin`` before the timed part and ``end`` after it, both outside it (tens of milliseconds).
 
@@ -61,9 +65,10 @@ class ActivityWatch:
         self._first = self._look()
 
     def end(self) -> Activity:
-        """Take the second look and return the difference; nothing known without a ``begin``."""
+        """Take the second look and return the difference; nothing known without a ``begin``,
+        or right after it."""
         first, last = self._first, self._look()
-        if first is None or last.at_ns <= first.at_ns:
+        if first is None or last.at_ns - first.at_ns < SHORTEST_NS:
             return Activity(self._host, None, None, None, ())
         return _between(self._host, first, last)
 

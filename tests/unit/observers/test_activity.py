@@ -55,6 +55,13 @@ def test_nothing_is_known_without_a_first_look() -> None:
     assert ActivityWatch("here", (), time.perf_counter_ns).end() == Activity("here", None, None, None, ())
 
 
+def test_a_moment_is_too_short_to_tell_what_others_did() -> None:
+    ticks = iter((0, SECOND // 20))
+    watch = ActivityWatch("here", (), lambda: next(ticks))
+    watch.begin()
+    assert watch.end() == Activity("here", None, None, None, ())
+
+
 def test_bytes_of_partitions_and_stacked_devices_are_not_counted_again() -> None:
     class Counters:
         read_bytes = 1
