@@ -13,6 +13,8 @@ LITTLE_CPU = 0.25
 """Below this share of CPU an operation mostly waits, whatever its spread."""
 FIXED = 0.15
 """A spread (ninetieth less tenth percentile, over the median) that small is a fixed pause."""
+SOMEBODY_ELSE = 2.0
+"""A device that read this many times what the command did was busy with something else."""
 SHARED_CPU = 0.3
 """CPU share that a command still shows when it competes for a full machine."""
 
@@ -116,8 +118,11 @@ def _own_disk(figures: StageFigures, flow: Flow, evidence: Evidence, span: Span)
     source = next((name for name in flow.path if evidence.place(name).kind is PlaceKind.FILES), None)
     disk = evidence.disk(source, span) if source and figures.io_bytes else None
     busy = disk.busy_share(figures.active_s) if disk else None
-    if disk is None or busy is None or busy < MOSTLY or disk.read_bytes < MOSTLY * (figures.io_bytes or 0):
+    if disk is None or busy is None or busy < MOSTLY:
         return None
+    share = disk.read_bytes / (figures.io_bytes or 1)
+    if share < MOSTLY or share > SOMEBODY_ELSE:
+        return None  # memory served the command, or the device was busy for another program
     text = (
         f"{figures.stage.place} read {format_bytes(figures.io_bytes or 0)} itself, "
         f"{disk.name} was busy {format_ratio(busy)} of the time"

@@ -45,7 +45,9 @@ def test_generation_agrees_with_the_servers_own_timings(
     own = lab_llama.timings(server)[-REQUESTS:]
     (generate, deliver) = hop(document, "answer", "model->people")["stages"]
     assert (generate["action"], deliver["action"]) == ("generate", "deliver")
-    assert _agree(generate["latency"]["p50_s"], statistics.median(t.prompt_s for t in own))
+    # llama.cpp closes the connection after each stream; connecting anew is not part of its own timing.
+    first_token_s = generate["latency"]["p50_s"] - generate["parts"]["setup_s"]
+    assert _agree(first_token_s, statistics.median(t.prompt_s for t in own))
     assert _agree(deliver["latency"]["p50_s"], statistics.median(t.predicted_s for t in own))
 
 
@@ -71,7 +73,6 @@ def test_embedding_agrees_with_the_servers_own_log(
     document = measured(scenario, store=room / "runs")
     stages = hop(document, "index", "embedder->library")["stages"]
     (embed,) = [stage for stage in stages if stage["action"] == "embed"]
-    own = lab_llama.task_seconds(server)
     own = lab_llama.task_seconds(server)[-documents.files :]
     # One slot and one worker: what the server did, text after text, is what the embedder was busy with.
     assert len(own) == documents.files

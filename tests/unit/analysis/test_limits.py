@@ -152,6 +152,14 @@ def test_the_middle_ground_of_a_command_is_unknown() -> None:
     assert (limit.resource, limit.next_measurement is not None) == ("unknown", True)
 
 
+def test_a_disk_that_is_busy_for_somebody_else_does_not_limit_a_command() -> None:
+    def details(sample: Sample) -> Mapping[str, int]:
+        return {"io_bytes": DOCUMENT, "cpu_ns": MS} if sample.stage == 1 else {}
+
+    run = index_run(SLOW_PROCESS, details, readings=lambda a, b: disk(a, b, read=50 * PAYLOAD, busy=0.9))
+    assert while_busy(run, "process@indexer") == "wait:indexer"
+
+
 def test_a_command_that_reads_for_itself_is_limited_by_the_busy_disk() -> None:
     def details(sample: Sample) -> Mapping[str, int]:
         return {"cpu_ns": sample.elapsed_ns // 10, "io_bytes": DOCUMENT} if sample.stage == 1 else {}
