@@ -125,7 +125,7 @@ def test_a_commit_per_row_on_a_slow_disk_is_found(
     quick = command(lab_commands.quick(room))
     text = _household(server.url, documents.folder, quick, commit="row", repeats=2)
     # Often enough for the advice to be worth a second a day.
-    document = _measured(room, text.replace("frequency: every 24 h", "frequency: every 10 min"))
+    document = _measured(room, text.replace("frequency: per-document", "frequency: every 10 min"))
     assert flow(document, "index")["bottleneck"] == "commit:library"
     assert document["ranking"][0]["resource"] == "commit:library"
     assert "commit: batch" in document["ranking"][0]["advice"]
