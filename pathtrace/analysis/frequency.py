@@ -112,7 +112,7 @@ def _judge(
     per_request = reading.bytes_per_request
     share = per_request / weights if weights else 0.0
     if 0 < reading.later_loads < NEARLY_ALL * reading.later and share < NEARLY_ALL:
-        return _at_some(declared, hop, reading, weights, why)
+        return _at_some(declared, hop, reading, weights, evidence, why)
     if share < KEPT:
         text = (
             f"its server read {format_bytes(per_request)} per request over {reading.requests} requests, "
@@ -131,13 +131,15 @@ def _judge(
     )
     report = FrequencyReport(declared, str(FrequencyKind.PER_REQUEST), text, per_request)
     source = f"{reading.counter.source} of the server behind {hop.destination}"
-    seen = (source, *([why.text] if why else []), *_cost(reading, evidence))
+    seen = (source, *([why.text] if why else []), *_cost(reading.loading_s, evidence))
     finding = Finding("frequency", f"{hop.name}: {text}", seen)
     remedy = why.remedy if why else None
     return Observed(report, 1.0 if share >= WHOLE else share, finding, reading.loading_s, remedy)
 
 
-def _at_some(declared: str, hop: Hop, reading: Rereading, weights: int, why: Reason | None) -> Observed:
+def _at_some(
+    declared: str, hop: Hop, reading: Rereading, weights: int, evidence: Evidence, why: Reason | None
+) -> Observed:
     """Loaded whole at some requests and not at the others."""
     often = reading.later_loads / reading.later
     text = (
@@ -147,16 +149,18 @@ def _at_some(declared: str, hop: Hop, reading: Rereading, weights: int, why: Rea
     kind = FrequencyKind.PER_REQUEST if reading.later_loads > 1 else FrequencyKind.PER_LOAD
     report = FrequencyReport(declared, str(kind), text, reading.bytes_per_request)
     source = f"{reading.counter.source} of the server behind {hop.destination}"
-    finding = Finding("frequency", f"{hop.name}: {text}", (source, *([why.text] if why else [])))
     loading_s = None if reading.loading_s is None else often * reading.loading_s
+    seen = (source, *([why.text] if why else []), *_cost(loading_s, evidence))
+    finding = Finding("frequency", f"{hop.name}: {text}", seen)
     return Observed(report, often, finding, loading_s, why.remedy if why else None)
 
 
-def _cost(reading: Rereading, evidence: Evidence) -> tuple[str, ...]:
-    if reading.loading_s is None:
+def _cost(loading_s: float | None, evidence: Evidence) -> tuple[str, ...]:
+    """``loading_s``: of a request, on average."""
+    if loading_s is None:
         return ()
-    per_day = reading.loading_s * evidence.run.scenario.workload.requests_per_day
-    took = format_duration(reading.loading_s)
+    per_day = loading_s * evidence.run.scenario.workload.requests_per_day
+    took = format_duration(loading_s)
     return (f"it takes at least {took} of each request: {format_duration(per_day)} a day",)
 
 

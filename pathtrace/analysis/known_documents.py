@@ -58,9 +58,9 @@ def _every_run(evidence: Evidence, study: FlowStudy, counted: str) -> Observed:
 
 
 def _per_day(evidence: Evidence, study: FlowStudy, took_s: float) -> str:
-    """Where it is known how often the whole flow runs."""
+    """As often as the whole flow runs; of documents that come one by one that is not known."""
     if study.flow.frequency.kind is not FrequencyKind.EVERY:
-        return ""
+        return f": {format_duration(took_s)} a day if it runs every night"
     per_day_s = took_s * daily(evidence.run.scenario, study.flow, ()).executions
     return f": {format_duration(per_day_s)} a day"
 
