@@ -9,6 +9,7 @@ import numpy as np
 from pathtrace.analysis.data_kinds import rebuilding
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.frequency import Observed
+from pathtrace.analysis.limit import BEYOND
 from pathtrace.analysis.memory_use import memory_findings
 from pathtrace.analysis.slope import slopes
 from pathtrace.analysis.study import FlowStudy
@@ -18,8 +19,6 @@ from pathtrace.model.scenario import Action, FrequencyKind, Place, PlaceKind
 from pathtrace.model.work import PlaceFacts
 from pathtrace.units import format_bytes, format_duration, format_link, format_rate, format_ratio
 
-BEYOND = 1.25
-"""Above its ceiling by more than two timings of it differ."""
 AMPLIFIED = 1.2
 BUSY_ELSEWHERE = 0.25
 """Of a core."""

@@ -12,6 +12,8 @@ from pathtrace.units import format_duration, format_ratio
 FULL = 0.85
 """A core, a device or an operation's time is taken up by one thing."""
 NEAR_CEILING = 0.8
+BEYOND = 1.25
+"""Above what was measured alone by more than two timings of it differ: then that was no ceiling."""
 NEAR_TRACER = 0.6
 """Two timings of the same code path differ by noise; well above half of it the path itself is what costs."""
 MOSTLY = 0.5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathtrace.analysis.evidence import DiskUse, Evidence, Span
 from pathtrace.analysis.limit import (
+    BEYOND,
     FULL,
     MOSTLY,
     NEAR_CEILING,
@@ -120,7 +121,7 @@ def _off_the_disk(
     if busy is not None:
         texts.append(_busy_text(disk, busy))
     if near is not None and ceiling is not None and ceiling.bytes_per_s:
-        texts.append(f"{format_ratio(near)} of what the disk does alone ({format_rate(ceiling.bytes_per_s)})")
+        texts.append(_beside_alone(near, ceiling.bytes_per_s))
     full = max(busy or 0.0, near or 0.0)
     own = tracer_limit(figures, evidence, span, seen)
     if (busy or 0.0) >= FULL or (near or 0.0) >= NEAR_CEILING:
@@ -132,6 +133,13 @@ def _off_the_disk(
         texts.append("one request at a time: the device's latency counts, not its rate")
         return Limit(_disk(figures), tuple(texts), utilisation=busy)
     return unknown(tuple(texts), "read the same files again with more workers, or with `access: direct`")
+
+
+def _beside_alone(near: float, alone_bytes_per_s: float) -> str:
+    alone = format_rate(alone_bytes_per_s)
+    if near > BEYOND:
+        return f"faster than when the disk was measured alone ({alone}), which is no ceiling then"
+    return f"{format_ratio(near)} of what the disk does alone ({alone})"
 
 
 def _network(figures: StageFigures, evidence: Evidence, span: Span) -> Limit:

@@ -62,6 +62,16 @@ def test_a_device_at_its_measured_ceiling_limits_though_its_busy_time_is_unknown
     assert while_busy(run, "read@archive") == "disk:archive"
 
 
+def test_a_disk_that_was_slower_alone_is_not_called_more_than_full() -> None:
+    run = index_run(
+        SLOW_READ,
+        readings=lambda a, b: disk(a, b, read=PAYLOAD, busy=0.96),
+        ceilings=(ceiling("disk:archive", 25 * MB),),
+    )
+    evidence = hop(analyse(run), "index", "archive->indexer").limited_by.evidence
+    assert "faster than when the disk was measured alone (25 MB/s), which is no ceiling then" in evidence
+
+
 def test_a_device_that_is_neither_full_nor_mostly_busy_leaves_the_limit_unknown() -> None:
     run = index_run(
         SLOW_READ,
