@@ -186,15 +186,20 @@ def _counted(
 
 
 def _content(run: Run, each: FlowStudy, requests: Sequence[RequestsReport]) -> bool | None:
-    """Nine requests in ten (of few: all) within ``acceptable_wait``; None if that is not stated."""
+    """Within ``acceptable_wait`` at every load level; None if that is not stated."""
     wait = run.scenario.workload.acceptable_wait_s
     if wait is None or each.flow.waits != "people":
         return None
-    mine = next((report for report in requests if report.flow == each.flow.name), None)
-    if mine is None:
+    levels = [_in_time(report, wait) for report in requests if report.flow == each.flow.name]
+    if not levels:
         return each.chosen.duration_s <= wait
-    took = mine.latency.p90_s if mine.latency.p90_s is not None else mine.latency.max_s
-    return None if took is None else took <= wait and not mine.errors
+    return None if None in levels else all(levels)
+
+
+def _in_time(report: RequestsReport, wait_s: float) -> bool | None:
+    """Nine requests in ten (of few: all) within ``wait_s``; None if none was answered."""
+    took = report.latency.p90_s if report.latency.p90_s is not None else report.latency.max_s
+    return None if took is None else took <= wait_s and not report.errors
 
 
 def _flow_report(run: Run, flow: Flow, counted: Counted | None) -> FlowReport:

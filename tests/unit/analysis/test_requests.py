@@ -63,3 +63,13 @@ def test_each_load_level_has_its_own_report() -> None:
     reports = analyse(run_of(scenario(ONLY_ANSWERS), [one, second])).requests
     assert [report.users for report in reports] == [1, 2]
     assert [report.per_s for report in reports] == pytest.approx([5, 10])
+
+
+def test_answers_come_within_the_acceptable_wait_only_if_they_do_at_every_load_level() -> None:
+    quick = asked(10, (100 * MS, 100 * MS))
+    slow = asked(10, (2000 * MS, 2000 * MS), users=4, offset=10_000 * MS)
+    crowded = ([sample._replace(execution=1) for sample in slow[0]], replace(slow[1], execution=1))
+    for levels, expected in (([quick], True), ([quick, crowded], False)):
+        report = analyse(run_of(scenario(ONLY_ANSWERS), levels))
+        assert report.flows[0].within_acceptable_wait is expected
+        assert any("nothing needs buying" in entry.advice for entry in report.ranking) is expected
