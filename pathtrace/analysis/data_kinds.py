@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from pathtrace.analysis.evidence import Evidence
+from pathtrace.analysis.sampled import share_of_files
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.model.report import Caveat, Finding
-from pathtrace.model.scenario import Action, FilesSpec, Place, Scenario
+from pathtrace.model.scenario import Action, Place, Scenario
 from pathtrace.units import format_count, format_duration
 
 _MADE = ("derived", "output")
@@ -75,7 +76,7 @@ def _rebuilt(evidence: Evidence, study: FlowStudy, place: Place) -> Finding:
     whole = f"{study.flow.name}: {format_count(len(study.repeats), 'repeat')}, the median"
     stood_in = [name for name in study.flow.path if evidence.place(name).stand_in]
     doubts = (f"with stand-ins: {', '.join(stood_in)}",) if stood_in else ()
-    share = _share(evidence, study.flow.path[0])
+    share = share_of_files(evidence, study.flow.path[0])
     if share is None:
         text = f"rebuilding {place.name} takes {format_duration(took)}, measured"
         return Finding("rebuild", text, (whole, *doubts))
@@ -85,14 +86,3 @@ def _rebuilt(evidence: Evidence, study: FlowStudy, place: Place) -> Finding:
         f"and is {share:.1%} of the bytes; scaled by bytes"
     )
     return Finding("rebuild", text, (whole, *doubts))
-
-
-def _share(evidence: Evidence, source: str) -> float | None:
-    """Of all bytes, what a sample reads; None where everything is read."""
-    spec, reached = evidence.place(source).spec, evidence.reached(source)
-    facts = reached.facts if reached else None
-    if not isinstance(spec, FilesSpec) or spec.sample is None or facts is None:
-        return None
-    if not facts.bytes or not facts.whole_bytes or facts.bytes >= facts.whole_bytes:
-        return None
-    return facts.bytes / facts.whole_bytes

@@ -11,6 +11,7 @@ from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.frequency import Observed
 from pathtrace.analysis.limit import BEYOND
 from pathtrace.analysis.memory_use import memory_findings
+from pathtrace.analysis.sampled import sampled
 from pathtrace.analysis.slope import slopes
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.analysis.summary import StageFigures
@@ -40,6 +41,7 @@ def findings(
     return (
         *(each.finding for each in observed if each.finding is not None),
         *(finding for study in studies for finding in _impossible(evidence, study)),
+        *sampled(evidence, studies),
         *_sparse(evidence),
         *_small(evidence),
         *memory_findings(evidence),

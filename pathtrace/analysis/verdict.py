@@ -8,6 +8,7 @@ from pathtrace.analysis.caveats import fault_text, why_not_measured
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.known_documents import READ_AGAIN
 from pathtrace.analysis.links import crosses, no_hop_crosses, unused_links
+from pathtrace.analysis.sampled import share_of_pass
 from pathtrace.analysis.stand_ins import stand_ins
 from pathtrace.model.report import Finding, FlowReport, HopReport, RankingEntry, Verdict
 from pathtrace.model.scenario import FrequencyKind, Link
@@ -32,7 +33,7 @@ def verdict(
     lines = _missing(evidence, unheard, hops)[:1] + failed[:1]
     at = len(lines)
     lines += [_surprise(finding) for finding in findings if finding.code in _CURES][:1]
-    lines.append(_limit(ranking[0], _opening(ranking[0], unheard)))
+    lines.append(_limit(ranking[0], _opening(ranking[0], unheard), _part(evidence, ranking[0])))
     if (link := _links(evidence, hops, flows)) is not None:
         lines.append(link)
     lines.append(_first_step(ranking, flows))
@@ -69,13 +70,20 @@ def _opening(entry: RankingEntry, unheard: Sequence[FlowReport]) -> str:
     return "Of what was measured, most time goes into" if unheard else "Nobody waits, but most time goes into"
 
 
-def _limit(entry: RankingEntry, opening: str) -> str:
+def _part(evidence: Evidence, entry: RankingEntry) -> str:
+    """What of a pass the seconds are of, where that is not the whole."""
+    flow = next(each for each in evidence.run.scenario.flows if each.name == entry.flow)
+    share = share_of_pass(evidence, flow)
+    return "" if share is None else f" for a sample of {format_ratio(share)}"
+
+
+def _limit(entry: RankingEntry, opening: str, part: str) -> str:
     each = {"per-request": "a request", "per-document": "a document", "per-load": "a load"}
     per = each.get(entry.frequency, "a pass")
     return (
         f'{opening} {entry.stage} in {entry.hop} ("{entry.flow}"): '
         f"{format_duration(entry.seconds_per_execution)} {per}, {format_ratio(entry.share)} of its time, "
-        f"{format_duration(entry.seconds_per_day)} a day, {_resource(entry.resource)}."
+        f"{format_duration(entry.seconds_per_day)} a day{part}, {_resource(entry.resource)}."
     )
 
 
