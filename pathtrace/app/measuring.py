@@ -27,10 +27,10 @@ from pathtrace.replay.budget import Budget
 from pathtrace.replay.executing import Executor
 from pathtrace.replay.metering import Meter
 from pathtrace.replay.opening import close_places, open_places
+from pathtrace.replay.operations import Recording
 from pathtrace.replay.quality import ask_checks
 from pathtrace.replay.repeats import Replay
 from pathtrace.replay.stop import StopRequest
-from pathtrace.replay.stream import Recording
 from pathtrace.store import facts, runs
 from pathtrace.store.recorder import Recorder
 from pathtrace.units import seconds

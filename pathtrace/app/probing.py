@@ -21,8 +21,9 @@ from pathtrace.probes.fsync import FsyncProbe
 from pathtrace.probes.round_trip import RoundTripProbe
 from pathtrace.probes.tracer import TracerProbe
 from pathtrace.replay.budget import Budget
+from pathtrace.replay.operations import Execution, Recording, StageSetup
 from pathtrace.replay.stop import StopRequest
-from pathtrace.replay.stream import Execution, Recording, StageSetup, Stream
+from pathtrace.replay.stream import Stream
 from pathtrace.units import MIB
 
 FILES_PROBED = 4096

@@ -1,5 +1,5 @@
 """The engine: executes flows against places (as ``ports`` shapes) and records every operation.
 
-``stream`` runs a flow as stages joined by bounded queues, ``asking`` runs it as people who ask,
-``repeats`` puts executions in order, ``metering`` calls the observers meanwhile.
+``operations`` does one thing at a place, ``stream`` runs a flow as stages joined by bounded ``queues``,
+``asking`` as people who ask; ``executing`` times one execution, ``repeats`` puts them in order.
 """

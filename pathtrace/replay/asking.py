@@ -16,7 +16,7 @@ from pathtrace.model.sample import Window
 from pathtrace.model.scenario import Action, Flow
 from pathtrace.model.work import Done, Item
 from pathtrace.replay.budget import Budget
-from pathtrace.replay.stream import (
+from pathtrace.replay.operations import (
     GIVE_UP_AFTER,
     Execution,
     Recording,

@@ -12,7 +12,8 @@ from pathtrace.ports import Place, Questions, ReadsItself, Ready
 from pathtrace.replay.asking import Asking
 from pathtrace.replay.budget import Budget
 from pathtrace.replay.metering import Meter
-from pathtrace.replay.stream import Execution, Recording, StageSetup, Stream, hand_over
+from pathtrace.replay.operations import Execution, Recording, StageSetup, hand_over
+from pathtrace.replay.stream import Stream
 
 DEFAULT_QUESTIONS = (
     "Which documents mention the warranty of the washing machine?",

@@ -12,7 +12,7 @@ from pathtrace.model.run import CheckResult
 from pathtrace.model.scenario import Action, Check, Flow, Scenario
 from pathtrace.model.work import Clock, Done, Item
 from pathtrace.replay.executing import Executor, question
-from pathtrace.replay.stream import StageSetup, perform
+from pathtrace.replay.operations import StageSetup, perform
 
 
 async def ask_checks(

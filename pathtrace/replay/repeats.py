@@ -15,8 +15,8 @@ from pathtrace.ports import Place
 from pathtrace.replay.budget import Budget
 from pathtrace.replay.executing import Executor
 from pathtrace.replay.opening import describe
+from pathtrace.replay.operations import Execution
 from pathtrace.replay.stop import StopRequest
-from pathtrace.replay.stream import Execution
 from pathtrace.units import seconds
 
 Indexed = tuple[int, Flow]

@@ -18,8 +18,9 @@ from pathtrace.model.work import Item
 from pathtrace.places.files import Files
 from pathtrace.ports import Sink
 from pathtrace.replay.budget import Budget
+from pathtrace.replay.operations import Draw, Execution, Recording, StageSetup
 from pathtrace.replay.stop import StopRequest
-from pathtrace.replay.stream import Draw, Execution, Recording, StageSetup, Stream
+from pathtrace.replay.stream import Stream
 from pathtrace.store.recorder import Recorder
 
 clock = time.perf_counter_ns

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pathtrace.model.scenario import Access, Place
-from pathtrace.replay.stream import Draw, hand_over
+from pathtrace.replay.operations import Draw, hand_over
 from tests.bench.conftest import Sizes
 from tests.bench.ledger import Ledger, by_turns
 from tests.bench.streams import Pass, Took

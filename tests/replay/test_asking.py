@@ -9,8 +9,8 @@ from pathtrace.model.scenario import Action, Flow, Frequency, FrequencyKind, Hop
 from pathtrace.model.work import Item
 from pathtrace.replay.asking import Asking
 from pathtrace.replay.budget import Budget
+from pathtrace.replay.operations import Execution, Recording, StageSetup
 from pathtrace.replay.stop import StopRequest
-from pathtrace.replay.stream import Execution, Recording, StageSetup
 from tests.replay.virtual import MS, FakePlace, ListSink, Quiet, play
 
 FLOW = Flow(

@@ -13,9 +13,9 @@ from pathtrace.replay.budget import Budget
 from pathtrace.replay.executing import Executor
 from pathtrace.replay.metering import Meter
 from pathtrace.replay.opening import open_places
+from pathtrace.replay.operations import Recording
 from pathtrace.replay.repeats import Replay
 from pathtrace.replay.stop import StopRequest
-from pathtrace.replay.stream import Recording
 from pathtrace.scenario import parse
 from tests.replay.virtual import FakePlace, ListSink, Quiet, play
 

@@ -13,8 +13,9 @@ from pathtrace.model.sample import Outcome, Sample, Window
 from pathtrace.model.scenario import Action, Flow, Frequency, FrequencyKind, Hop, Phase, Stage
 from pathtrace.model.work import Item
 from pathtrace.replay.budget import Budget
+from pathtrace.replay.operations import GIVE_UP_AFTER, Execution, Recording, StageSetup
 from pathtrace.replay.stop import StopRequest
-from pathtrace.replay.stream import GIVE_UP_AFTER, Execution, Recording, StageSetup, Stream
+from pathtrace.replay.stream import Stream
 from tests.replay.virtual import MS, FakePlace, ListSink, Quiet, play
 
 ACTIONS = (Action.READ, Action.PROCESS, Action.INSERT)

@@ -1,0 +1,137 @@
+"""One operation of a stage, within its time limit, and the sample that it becomes.
+
+A failure or a time-out is a ``Done`` with its fault, never an exception: the replay goes on. Which
+operations there are, and in what order, is for ``stream`` and ``asking``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from pathtrace.errors import OperationError
+from pathtrace.model.sample import Outcome, Sample
+from pathtrace.model.scenario import Action
+from pathtrace.model.work import Clock, Done, Item
+from pathtrace.ports import Place, Progress, Sink
+
+GIVE_UP_AFTER = 20
+"""Failures in a row, without one success, after which a stage's flow is ended."""
+
+Draw = Callable[[Sequence[Item], Clock], Sequence[Done]]
+
+
+def hand_over(items: Sequence[Item], clock: Clock) -> Sequence[Done]:
+    """Pass documents on unread to a place that reads them itself; their bytes are what it is given."""
+    now = clock()
+    return [Done(now, 0, item.size_bytes, (item,)) for item in items]
+
+
+class StageSetup(NamedTuple):
+    """A stage with the place that does its work and the room that it has."""
+
+    place: Place
+    action: Action
+    workers: int
+    queue: int
+    timeout_s: float
+    draw: Draw | None = None
+    """Instead of the place's own ``draw``, for the first stage."""
+
+
+class Execution(NamedTuple):
+    """Which execution samples belong to."""
+
+    repeat: int
+    flow: int
+    number: int
+
+
+class Recording(NamedTuple):
+    """Where an execution's samples go and what they are timed by."""
+
+    sink: Sink
+    clock: Clock
+    origin_ns: int
+    progress: Progress
+
+
+async def draw(setup: StageSetup, taken: Sequence[Item], clock: Clock) -> Sequence[Done]:
+    """A burst of reads within the stage's time limit; a failure stands for its first item."""
+    if setup.draw is not None:
+        return setup.draw(taken, clock)
+    started = clock()
+    try:
+        async with asyncio.timeout(setup.timeout_s):
+            return await setup.place.draw(taken)
+    except TimeoutError:
+        return [_late(started, clock(), setup.timeout_s)]
+    except OperationError as error:
+        return [Done(started, clock() - started, 0, fault=str(error))]
+
+
+async def draw_one(setup: StageSetup, item: Item, clock: Clock) -> Done:
+    """One read."""
+    return (await draw(setup, (item,), clock))[0]
+
+
+async def perform(setup: StageSetup, items: Sequence[Item], clock: Clock) -> Done:
+    """One operation within its time limit; a failure or a time-out is a ``Done`` with its fault."""
+    started = clock()
+    try:
+        async with asyncio.timeout(setup.timeout_s):
+            return await setup.place.perform(setup.action, items)
+    except TimeoutError:
+        return _late(started, clock(), setup.timeout_s)
+    except OperationError as error:
+        return Done(started, clock() - started, 0, fault=str(error))
+
+
+async def finish(setup: StageSetup, clock: Clock) -> Done | None:
+    """What a stage has still to do after its last item, within its time limit; None if nothing."""
+    started = clock()
+    try:
+        async with asyncio.timeout(setup.timeout_s):
+            return await setup.place.finish(setup.action)
+    except TimeoutError:
+        return _late(started, clock(), setup.timeout_s)
+    except OperationError as error:
+        return Done(started, clock() - started, 0, fault=str(error))
+
+
+def _late(started_ns: int, now_ns: int, timeout_s: float) -> Done:
+    fault = f"no result within the time limit of {timeout_s:g} s"
+    return Done(started_ns, now_ns - started_ns, 0, fault=fault, timed_out=True)
+
+
+Identity = tuple[int, int, int, int, int, int, int, int]
+"""repeat, flow, execution, stage, worker, operation, cause, request."""
+
+
+def sample_of(
+    identity: Identity, intended_ns: int, done: Done, blocked_ns: int, recording: Recording
+) -> Sample:
+    """The sample of a finished operation, its times made relative to the run's origin."""
+    outcome, detail = Outcome.OK, -1
+    if done.fault is not None:
+        outcome = Outcome.TIMEOUT if done.timed_out else Outcome.FAILED
+        detail = recording.sink.fault(done.fault)
+    return Sample(
+        *identity,
+        intended_ns - recording.origin_ns,
+        done.start_ns - recording.origin_ns,
+        done.setup_ns,
+        done.first_byte_ns,
+        done.finish_ns,
+        done.elapsed_ns,
+        blocked_ns,
+        done.cpu_ns,
+        done.bytes,
+        done.io_bytes,
+        done.tokens,
+        outcome,
+        detail,
+        done.stat_ns,
+        done.load_ns,
+    )
