@@ -154,6 +154,8 @@ def why_not_measured(run: Run, flow: Flow) -> str:
             return fault_text(reached)
     if run.status == "interrupted":
         return "the run was interrupted before its turn"
+    if any(caveat.code == "budget" for caveat in run.caveats):
+        return "the budget ended the run before its turn"
     return "no operation of it was recorded"
 
 

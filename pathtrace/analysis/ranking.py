@@ -9,7 +9,7 @@ from pathtrace.analysis.advice import Advice, advice, keep_loaded
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.frequency import Observed
 from pathtrace.analysis.limits import Judged
-from pathtrace.analysis.sampled import share_of_pass
+from pathtrace.analysis.sampled import share_of_pass, was_cut_short
 from pathtrace.analysis.stand_ins import stand_ins
 from pathtrace.analysis.study import Daily, FlowStudy
 from pathtrace.model.report import RankingEntry, Segment
@@ -115,11 +115,13 @@ def _advice(counted: Counted, part: Segment, bound_s: float, evidence: Evidence)
     if counted.within_acceptable_wait:
         wait = evidence.run.scenario.workload.acceptable_wait_s or 0.0
         return Advice(f"nothing needs buying: answers come within {format_duration(wait)}", True)
-    whole = 1 / (share_of_pass(evidence, flow) or 1.0)
-    if part.seconds * counted.daily.executions * whole < TRIVIAL_S:
+    cut, share = was_cut_short(counted.study), share_of_pass(evidence, flow)
+    if not cut and part.seconds * counted.daily.executions / (share or 1.0) < TRIVIAL_S:
         return Advice("nothing to gain: less than a second a day", True)
     chosen = advice(part.resource, bound_s, counted.study, _judged(counted.study, part), evidence)
-    return chosen if whole == 1 else replace(chosen, text=f"{chosen.text}, of the sample alone")
+    if not cut and share is None:
+        return chosen
+    return replace(chosen, text=f"{chosen.text}, {'as far as it came' if cut else 'of the sample alone'}")
 
 
 def _judged(study: FlowStudy, part: Segment) -> Judged | None:

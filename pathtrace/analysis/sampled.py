@@ -1,4 +1,4 @@
-"""Flows that go through a sample of their files: what was measured is a part of a pass, and says so."""
+"""Flows of which a part was measured: through a sample of their files, or cut short. They say so."""
 
 from __future__ import annotations
 
@@ -27,6 +27,12 @@ def share_of_pass(evidence: Evidence, flow: Flow) -> float | None:
     if flow.frequency.kind not in (FrequencyKind.ONCE, FrequencyKind.EVERY):
         return None
     return share_of_files(evidence, flow.path[0])
+
+
+def was_cut_short(study: FlowStudy) -> bool:
+    """True if a flow that is counted by whole passes never came to its end."""
+    by_item = (FrequencyKind.PER_DOCUMENT, FrequencyKind.PER_REQUEST)
+    return not study.chosen.complete and study.flow.frequency.kind not in by_item
 
 
 def sampled(evidence: Evidence, studies: Sequence[FlowStudy]) -> Iterator[Finding]:

@@ -33,7 +33,7 @@ def verdict(
     lines = _missing(evidence, unheard, hops)[:1] + failed[:1]
     at = len(lines)
     lines += [_surprise(finding) for finding in findings if finding.code in _CURES][:1]
-    lines.append(_limit(ranking[0], _opening(ranking[0], unheard), _part(evidence, ranking[0])))
+    lines.append(_limit(ranking[0], _opening(ranking[0], unheard), _part(evidence, ranking[0], flows)))
     if (link := _links(evidence, hops, flows)) is not None:
         lines.append(link)
     lines.append(_first_step(ranking, flows))
@@ -70,8 +70,11 @@ def _opening(entry: RankingEntry, unheard: Sequence[FlowReport]) -> str:
     return "Of what was measured, most time goes into" if unheard else "Nobody waits, but most time goes into"
 
 
-def _part(evidence: Evidence, entry: RankingEntry) -> str:
+def _part(evidence: Evidence, entry: RankingEntry, flows: Sequence[FlowReport]) -> str:
     """What of a pass the seconds are of, where that is not the whole."""
+    ended = any(flow.duration_s is not None for flow in flows if flow.name == entry.flow)
+    if not ended and entry.frequency not in ("per-request", "per-document"):
+        return ", as far as it came"
     flow = next(each for each in evidence.run.scenario.flows if each.name == entry.flow)
     share = share_of_pass(evidence, flow)
     return "" if share is None else f" for a sample of {format_ratio(share)}"

@@ -49,3 +49,11 @@ def test_a_flow_that_counts_single_documents_is_not_scaled() -> None:
 def test_a_flow_through_all_files_speaks_of_no_sample() -> None:
     report = analyse(part_of_a_pass(INDEX))
     assert "sampled" not in [finding.code for finding in report.findings]
+
+
+def test_a_pass_that_was_cut_short_is_not_taken_for_a_whole_one() -> None:
+    run = index_run((10 * MS, 1 * MS, 1 * MS), repeats=1)
+    windows = tuple(replace(window, complete=False) for window in run.windows)
+    report = analyse(replace(run, windows=windows, status="interrupted"))
+    assert " a day, as far as it came, limited by " in report.verdict.lines[0]
+    assert report.ranking[0].advice.endswith(", as far as it came")

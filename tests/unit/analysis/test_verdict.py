@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pathtrace.analysis import analyse
-from pathtrace.model.report import Verdict
+from pathtrace.model.report import Caveat, Verdict
 from pathtrace.model.sample import SampleTable
 from tests.unit.analysis.builders import reached, run_of, scenario
 from tests.unit.analysis.planted import ANSWER, INDEX, answer_run, index_run
@@ -57,6 +57,16 @@ def test_a_run_that_never_came_to_what_people_wait_for_says_that_first() -> None
         'People wait for "answer", which was not measured (the run was interrupted before its turn).'
     )
     assert lines[1].startswith("Of what was measured, most time goes into read@weights in weights->model")
+
+
+def test_a_budget_that_ended_the_run_before_what_people_wait_for_is_named() -> None:
+    run = answer_run()
+    kept = run.samples.rows[run.samples.rows["flow"] == 0]
+    spent = (Caveat("budget", "the budget of bytes ended the run", "raise budget", None),)
+    lines = analyse(replace(run, samples=SampleTable(kept), caveats=spent, status="partial")).verdict.lines
+    assert lines[0] == (
+        'People wait for "answer", which was not measured (the budget ended the run before its turn).'
+    )
 
 
 def test_most_operations_failing_comes_before_what_limits_the_rest() -> None:
