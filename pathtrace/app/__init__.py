@@ -102,6 +102,13 @@ def show(store: Path, name: str) -> Outcome:
     return _open(resolve(store, name))
 
 
+def is_damaged(report: Report) -> bool:
+    """True if part of what was recorded is lost, and the figures are of the rest."""
+    from pathtrace.store.runs import DAMAGED
+
+    return any(caveat.code == DAMAGED for caveat in report.caveats)
+
+
 def _open(folder: Path) -> Outcome:
     from pathtrace.analysis import analyse
     from pathtrace.store.runs import load

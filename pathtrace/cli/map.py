@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pathtrace.cli.options import debug_option, given_store, json_option, store_option
-from pathtrace.errors import EXIT_DONE
+from pathtrace.errors import EXIT_DONE, EXIT_NOT_MEASURED
 
 if TYPE_CHECKING:
     from pathtrace.model.report import Report
@@ -37,6 +37,7 @@ def command(targets: tuple[str, ...], form: str, store: Path | None, as_json: bo
     Example:
       pathtrace map scenarios/household-archive.yaml --format mermaid
     """
+    from pathtrace import app
     from pathtrace.cli import streams
     from pathtrace.render.map_document import map_document
 
@@ -45,7 +46,8 @@ def command(targets: tuple[str, ...], form: str, store: Path | None, as_json: bo
         streams.write_json(map_document(drawn))
     else:
         streams.write_text("\n\n".join(_drawing(entry, form) for entry in drawn))
-    return EXIT_DONE
+    reports = [report for _, _, report in drawn if report is not None]
+    return EXIT_NOT_MEASURED if any(map(app.is_damaged, reports)) else EXIT_DONE
 
 
 def _found(target: str, store: Path | None) -> Drawn:

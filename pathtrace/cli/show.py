@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pathtrace.cli.options import debug_option, given_store, json_option, store_option
-from pathtrace.errors import EXIT_DONE
+from pathtrace.errors import EXIT_DONE, EXIT_NOT_MEASURED
 
 if TYPE_CHECKING:
     from pathtrace.app import Outcome
@@ -31,8 +31,9 @@ def command(run: str, store: Path | None, as_json: bool) -> int:
     """
     from pathtrace import app
 
-    write_outcome(app.show(given_store(store), run), as_json)
-    return EXIT_DONE
+    outcome = app.show(given_store(store), run)
+    write_outcome(outcome, as_json)
+    return EXIT_NOT_MEASURED if app.is_damaged(outcome.report) else EXIT_DONE
 
 
 def write_outcome(outcome: Outcome, as_json: bool) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import select
+import shutil
 import signal
 import subprocess
 import time
@@ -53,6 +54,19 @@ def test_json_is_one_document_that_keeps_to_the_schema(first: Result, store: Pat
     document = json.loads(shown.out, parse_constant=lambda name: pytest.fail(f"{name} in the document"))
     jsonschema.validate(document, run_schema())
     assert (document["format"], document["label"], shown.err) == ("pathtrace.run/1", "before", "")
+
+
+def test_a_run_that_lost_samples_is_shown_with_code_3(first: Result, store: Path, tmp_path: Path) -> None:
+    (folder,) = (
+        path.parent for path in store.glob("*/run.json") if json.loads(path.read_text())["label"] == "before"
+    )
+    broken = shutil.copytree(folder, tmp_path / "broken")
+    whole = (broken / "samples.bin").read_bytes()
+    (broken / "samples.bin").write_bytes(whole[: len(whole) // 2])
+    shown = pathtrace(store, "show", str(broken), "--json")
+    assert shown.code == 3
+    assert json.loads(shown.out)["status"] == "partial"
+    assert pathtrace(store, "map", str(broken)).code == 3
 
 
 def test_the_host_lists_what_its_engines_say_of_themselves(first: Result, store: Path) -> None:
