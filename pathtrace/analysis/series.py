@@ -24,6 +24,8 @@ RESOLUTIONS = (48, 192, 768)
 """Bins in which a swing is looked for: coarse ones smear a quick one out."""
 OPERATIONS_A_BIN = 4
 """Fewer say nothing of a rate: it would be each operation's own."""
+ROUNDING = 1e-9
+"""Share of all that is moved which a bin in which nothing moved may seem to have, by rounding alone."""
 LOW = 0.5
 """Of the mean rate; below this it has stalled."""
 VARIATION = 0.5
@@ -59,7 +61,8 @@ class Operations:
         partly = edges * (running[0] - running[1]) - (offset[0] - offset[1])
         whole = _sums(amount[ended].astype(np.float64))[until[1]] + partly
         whole[0] = 0.0  # what begins and ends at once at the very start belongs to the first bin
-        return np.maximum(0.0, np.diff(whole))
+        credited = np.diff(whole)
+        return np.where(credited > ROUNDING * amount.sum(), credited, 0.0)
 
 
 @dataclass(frozen=True, slots=True)

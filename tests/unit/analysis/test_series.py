@@ -66,6 +66,17 @@ def test_a_steady_hop_has_the_same_rate_at_every_point() -> None:
     assert [round(point.t_s, 6) for point in points[:2]] == [0.025, 0.075]
 
 
+def test_where_nothing_moved_the_rate_is_nothing_and_no_rest_of_rounding() -> None:
+    start = np.arange(400) * 7_123_457 + 17
+    start[200:] += 10**10  # a pause of ten seconds
+    took, moved = np.full(400, 331_777), np.full(400, 62_914)
+    credited, _ = Operations(start, start + took, moved).within(
+        np.linspace(0, int(start[-1] + took[-1]), 481)
+    )
+    paused = slice(70, 400)
+    assert credited[paused].tolist() == [0.0] * 330
+
+
 def test_one_long_operation_is_a_low_rate_all_along() -> None:
     points = series(*of([24 * SECOND, 24 * SECOND]))
     assert {round(point.bytes_per_s) for point in points} == {round(MB / 24)}
