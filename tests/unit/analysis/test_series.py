@@ -67,14 +67,13 @@ def test_a_steady_hop_has_the_same_rate_at_every_point() -> None:
 
 
 def test_where_nothing_moved_the_rate_is_nothing_and_no_rest_of_rounding() -> None:
-    start = np.arange(400) * 7_123_457 + 17
-    start[200:] += 10**10  # a pause of ten seconds
-    took, moved = np.full(400, 331_777), np.full(400, 62_914)
-    credited, _ = Operations(start, start + took, moved).within(
-        np.linspace(0, int(start[-1] + took[-1]), 481)
+    draw = np.random.default_rng(1)
+    start, took = draw.integers(0, 10**9, 400), draw.integers(1, 10**7, 400)  # several at the same time
+    start[200:] += 10**10  # after a pause of nine seconds
+    credited, _ = Operations(start, start + took, draw.integers(0, 2**20, 400)).within(
+        np.linspace(0, 11 * 10**9, 111)
     )
-    paused = slice(70, 400)
-    assert credited[paused].tolist() == [0.0] * 330
+    assert credited[11:100].tolist() == [0.0] * 89
 
 
 def test_one_long_operation_is_a_low_rate_all_along() -> None:
