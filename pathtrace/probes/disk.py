@@ -82,10 +82,12 @@ class DiskProbe:
         return next((way for path, _ in tried if (way := choose_way(path)) is not None), None)
 
     def _read_by_turns(self, reader: SliceReader) -> list[Figures]:
+        """The first slice also where opening took all the time: a slow disk is to have a figure."""
         timed: dict[int, list[Timed]] = {depth: [] for depth in DEPTHS}
         budget = self._limit_bytes
         for depth, piece in zip(cycle(DEPTHS), self._slices(), strict=False):
-            if reader.over or budget <= 0:
+            begun = any(timed.values()) or self._stop.is_set()
+            if (begun and reader.over) or budget <= 0:
                 break
             result = reader.read(piece, depth)
             budget -= result.bytes

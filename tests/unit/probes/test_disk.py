@@ -96,8 +96,9 @@ def test_no_more_is_read_than_allowed(weights: Path) -> None:
     assert ", 16 MiB; depth 1: " in ceiling.evidence
 
 
-def test_a_slow_disk_is_read_once_at_least_and_then_left(weights: Path) -> None:
-    ceiling = measure([weights], limit_s=1e-4)
+@pytest.mark.parametrize("limit_s", [1e-4, 0.0])
+def test_a_slow_disk_is_read_once_at_least_and_then_left(limit_s: float, weights: Path) -> None:
+    ceiling = measure([weights], limit_s=limit_s)
 
     assert ceiling is not None
     assert "over 1 slices" in ceiling.evidence
