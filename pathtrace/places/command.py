@@ -25,6 +25,8 @@ OUTPUT_BYTES = 64 * 1024 * 1024
 _STDERR_BYTES = 8192
 _PIPE_BYTES = 65536
 _LOOK_S = 0.1
+_REAPING = threading.Lock()
+"""One child is reaped at a time, so that our own counter tells what each of them read."""
 
 
 @dataclass(slots=True)
@@ -57,14 +59,19 @@ class _Talk:
 class Command:
     """One execution, in a session and process group of its own so that all of it can be ended."""
 
-    def __init__(self, clock: Clock, output_bytes: int = OUTPUT_BYTES) -> None:
+    def __init__(self, clock: Clock, output_bytes: int = OUTPUT_BYTES, proc: str = "/proc") -> None:
         self._clock = clock
         self._limit = output_bytes
+        self._proc = proc
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._stopped = False
         self._reaped = False
         self._cpu_ns = -1
+        self._inherited = -1
+        """What our own counter gained by reaping it: the kernel adds an ended child's reads to its parent's.
+        An ordinary user may not see the child's own counters any more; what we read in that instant counts
+        with it."""
 
     def run(self, arguments: Sequence[str], document: bytes | memoryview | None) -> Finished:
         """Run to the end, with ``document`` on standard input (None: nothing). OSError if it cannot start."""
@@ -164,21 +171,25 @@ class Command:
         if hasattr(os, "waitid"):
             # Wait without reaping: only a process that is still in the table shows its counters.
             os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-            io_bytes = _bytes_read(process.pid)
+            io_bytes = _bytes_read(f"{self._proc}/{process.pid}/io")
         ended = self._clock()
         while not self._collect(process):
             time.sleep(_LOOK_S / 50)  # only where waitid is missing (macOS)
             ended = self._clock()
-        return io_bytes, ended, self._cpu_ns
+        return (self._inherited if io_bytes < 0 else io_bytes), ended, self._cpu_ns
 
     def _collect(self, process: subprocess.Popen[bytes]) -> bool:
         with self._lock:
             if self._stopped:
                 _signal_group(process.pid, signal.SIGKILL)  # whoever outlived its leader
-            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            with _REAPING:
+                before = _bytes_read(f"{self._proc}/self/io")
+                pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+                after = _bytes_read(f"{self._proc}/self/io")
             if pid == 0:
                 return False
             self._reaped = True
+            self._inherited = after - before if before >= 0 and after >= 0 else -1
             process.returncode = os.waitstatus_to_exitcode(status)
             self._cpu_ns = nanoseconds(usage.ru_utime + usage.ru_stime)
             return True
@@ -199,10 +210,10 @@ def _signal_group(pid: int, number: int) -> None:
         os.killpg(pid, number)
 
 
-def _bytes_read(pid: int) -> int:
-    """``rchar`` of an ended process and its children: every byte its reads returned, cached or not."""
+def _bytes_read(path: str) -> int:
+    """``rchar`` of a process and its ended children: every byte its reads returned, cached or not."""
     try:
-        with open(f"/proc/{pid}/io", encoding="ascii") as counters:
+        with open(path, encoding="ascii") as counters:
             fields = dict(line.split(": ") for line in counters)
         return int(fields["rchar"])
     except (OSError, KeyError, ValueError):

@@ -16,6 +16,7 @@ import pytest
 from pathtrace.errors import OperationError, PlaceError
 from pathtrace.model.scenario import Action, Place, PlaceKind, ProcessSpec
 from pathtrace.model.work import Done, Item
+from pathtrace.places.command import Command
 from pathtrace.places.process import Process
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="commands need POSIX")
@@ -129,8 +130,10 @@ def test_no_shell_sees_the_arguments(tmp_path: Path) -> None:
     ],
 )
 def test_a_failing_command_is_named_with_its_reason(
-    tmp_path: Path, command: tuple[str, ...], said: str
+    command: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")  # one that names no folder of somebody else's
+
     async def drive(place: Process) -> None:
         try:
             await place.perform(Action.PROCESS, (_document(b"x"),))
@@ -198,3 +201,15 @@ def test_check_suggests_the_nearest_program(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(PlaceError, match="command my-extracter not found") as caught:
         asyncio.run(_place(("my-extracter",)).check())
     assert caught.value.hint == "did you mean my-extractor?"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts what a process read")
+def test_what_a_command_read_is_known_also_where_its_own_counters_are_closed(tmp_path: Path) -> None:
+    """As for an ordinary user, who may not look at an ended child's counters, only at his own."""
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc" / "self").symlink_to("/proc/self")
+    file = tmp_path / "big.txt"
+    file.write_bytes(b"z" * 20_000_000)
+    command = Command(time.perf_counter_ns, proc=str(tmp_path / "proc"))
+    finished = command.run(("sh", "-c", f"cat '{file}' | wc -c"), None)
+    assert finished.io_bytes == pytest.approx(2 * 20_000_000, rel=0.05)  # the file, and the pipe after it

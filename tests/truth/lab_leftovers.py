@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-BASE = Path(tempfile.gettempdir()) / "pathtrace-lab"
+BASE = Path(tempfile.gettempdir()) / f"pathtrace-lab-{os.getuid()}"
 _numbers = itertools.count()
 
 

@@ -76,7 +76,7 @@ def _scratch() -> set[str]:
     import tempfile
 
     names = os.listdir(tempfile.gettempdir())
-    return {name for name in names if "pathtrace" in name and name != "pathtrace-lab"}
+    return {name for name in names if "pathtrace" in name and not name.startswith("pathtrace-lab-")}
 
 
 def _partial(outcome: Outcome, *words: str) -> dict[str, Any]:
