@@ -72,16 +72,10 @@ def write_limit(figures: StageFigures, evidence: Evidence, span: Span) -> Limit:
 
 
 def load_limit(figures: StageFigures, evidence: Evidence, span: Span) -> Limit:
-    """A copy in memory: the tracer where it reaches its own ceiling, else memory if the copy is all."""
+    """pathtrace's own copy into memory, made in a loader's place: the tracer, unless memory is short."""
     seen = (_rate_text(figures),)
     if short := _short_memory(figures, evidence, span):
         return short
-    if (ceiling := _at_tracer_ceiling(figures, evidence)) is not None:
-        return Limit(TRACER, (*seen, ceiling[0]), utilisation=ceiling[1])
-    host = evidence.place(figures.stage.place).host
-    if figures.cpu_share is not None and figures.cpu_share >= FULL:
-        text = f"{format_ratio(min(1.0, figures.cpu_share))} of the time is spent copying"
-        return Limit(f"memory:{host}", (*seen, text), utilisation=figures.cpu_share)
     return tracer_limit(figures, evidence, span, seen) or unknown(
         seen, "load the weights into the real model server instead of the stand-in"
     )

@@ -9,8 +9,9 @@ from pathtrace.analysis import analyse
 from pathtrace.model.run import Ceiling, Mount, Reached
 from pathtrace.model.sample import Reading, Sample
 from pathtrace.model.scenario import ProcessSpec
-from tests.unit.analysis.builders import MB, MS, Desk, host, reached, steady
+from tests.unit.analysis.builders import MB, MS, Desk, host, reached, run_of, scenario, steady, stream
 from tests.unit.analysis.planted import (
+    ANSWER,
     DOCUMENT,
     DOCUMENTS,
     INDEX,
@@ -238,6 +239,17 @@ def test_documents_handed_on_unread_are_timed_by_the_command_that_opens_them() -
     assert first.active_s == pytest.approx(hop(report, "index", "indexer->library").active_s, rel=0.1)
     assert first.limited_by.while_busy == "unknown"
     assert [caveat.code for caveat in first.caveats] == ["reads-itself"]
+
+
+def test_a_copy_made_in_a_loaders_place_is_the_tracers_own_work() -> None:
+    copied = stream(
+        (Desk(), Desk()),
+        lambda stage, k: (1 * MS, 10 * MS)[stage],
+        40,
+        details=lambda sample: {"bytes": 10 * MB, "cpu_ns": sample.elapsed_ns if sample.stage == 1 else -1},
+    )
+    run = run_of(scenario(ANSWER), [copied], places=(reached("weights", disk="sda"), reached("model")))
+    assert while_busy(run, "load@model") == "tracer"
 
 
 def test_an_insert_that_computes_is_the_database() -> None:
