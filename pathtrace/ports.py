@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from pathtrace.model.network import Endpoint
 from pathtrace.model.run import Ceiling, Mount
 from pathtrace.model.sample import Reading, Sample, Window
 from pathtrace.model.scenario import Action, Start
@@ -198,4 +199,26 @@ class Ready(Protocol):
 
     async def ready(self, action: Action) -> None:
         """Asked before each execution of a flow; PlaceError if ``action`` must not be asked of it now."""
+        ...
+
+
+@runtime_checkable
+class Connected(Protocol):
+    """A place that talks to a server, and knows where that is once it has been opened."""
+
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """Its server as it was reached; None before, or if it is not reached over a network."""
+        ...
+
+
+class Shell(Protocol):
+    """Commands run on another host, with nothing installed there."""
+
+    async def run(self, command: str, timeout_s: float) -> str:
+        """Standard output of a shell command. OperationError: it failed, or took too long."""
+        ...
+
+    def lines(self, command: str) -> AsyncIterator[str]:
+        """Lines as a command writes them, until it ends or the iterator is closed. OperationError."""
         ...

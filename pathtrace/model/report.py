@@ -134,6 +134,16 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
+class Wire:
+    """What the hop's own connections carried, headers and all; unknown parts are None."""
+
+    bytes: int | None
+    overhead_ratio: float | None
+    retransmits: int | None
+    rtt_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class HopReport:
     flow: str
     name: str
@@ -158,6 +168,7 @@ class HopReport:
     caveats: tuple[Caveat, ...]
     series: tuple[Point, ...] = ()
     """Of the median repeat."""
+    wire: Wire | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +222,8 @@ class ResourceReport:
     ceiling_source: str | None
     utilisation: float | None
     evidence: str | None
+    direction: str | None = None
+    """``nas->workstation``, of a link."""
 
 
 @dataclass(frozen=True, slots=True)

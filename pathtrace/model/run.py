@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pathtrace.model.network import Endpoint, PathFacts, Route
 from pathtrace.model.report import Caveat
 from pathtrace.model.sample import ReadingTable, SampleTable, Window
 from pathtrace.model.scenario import Scenario
@@ -16,6 +17,16 @@ class Interface:
     speed_bytes_per_s: float | None
     mtu_bytes: int | None
     up: bool
+    duplex: str | None = None
+    """full or half."""
+    kind: str | None = None
+    """ethernet, wifi, tunnel, bridge, veth, loopback, …"""
+    driver: str | None = None
+    addresses: tuple[str, ...] = ()
+    pcie_bytes_per_s: float | None = None
+    """What the slot that it sits in carries, as negotiated."""
+    pcie_best_bytes_per_s: float | None = None
+    """What slot and card could negotiate at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +38,12 @@ class Mount:
     fstype: str
     disk: str | None
     network: bool
+    server: str | None = None
+    """The other host, by name or address, as the mount table has it."""
+    there: str | None = None
+    """Share or folder on that host."""
+    options: tuple[str, ...] = ()
+    """As the mount table has them; secrets left out."""
 
     @property
     def far(self) -> bool:
@@ -71,6 +88,10 @@ class Reached:
     """The local process behind a place's URL, where it can be seen."""
     identity: str | None = None
     """The server's or engine's own name and version, where it says."""
+    endpoint: Endpoint | None = None
+    """Where its server is reached, of a place on another host."""
+    far_mount: Mount | None = None
+    """What its data lies on, on its own host, where that host was asked (``ssh``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +114,8 @@ class Ceiling:
     """measured, computed, declared or nominal."""
     evidence: str
     took_s: float
+    direction: str | None = None
+    """``nas->workstation``: of a link, whose directions and ends are measured apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +171,6 @@ class Run:
     readings: ReadingTable
     checks: tuple[CheckResult, ...] = ()
     """One for each of the scenario's ``checks`` that could be asked."""
+    routes: tuple[Route, ...] = ()
+    """To each other host that a place is on."""
+    paths: tuple[PathFacts, ...] = ()

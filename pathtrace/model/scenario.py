@@ -125,6 +125,10 @@ class Host:
     gpu_memory_bytes: int | None
     here: bool
     """True for the one host that runs pathtrace."""
+    responder: str | None = None
+    """``address:port`` of ``pathtrace respond`` there; its token comes from ``PATHTRACE_TOKEN``."""
+    iperf3: str | None = None
+    """``address:port`` of an iperf3 server there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +166,8 @@ class FilesSpec:
     """False: the place may choose mmap for GGUF and safetensors."""
     block_bytes: int
     depth: int
+    there: str | None = None
+    """Where the same files lie on their own host, for measuring its disk over ``ssh``."""
 
 
 @dataclass(frozen=True, slots=True)
