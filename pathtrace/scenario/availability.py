@@ -9,6 +9,9 @@ from pathtrace.scenario.faults import Fault
 from pathtrace.scenario.tree import Path, Tree
 
 
+_AVAILABLE = ("smb", "sftp")
+
+
 def unavailable(document: doc.Document, tree: Tree) -> Iterator[Fault]:
     """A fault for everything that the scenario asks for and this version does not have."""
     for path, what, instead in _asked_for(document):
@@ -22,8 +25,8 @@ def _asked_for(document: doc.Document) -> Iterator[tuple[Path, str, str]]:
 
 def _of_place(path: Path, place: doc.PlaceOf) -> Iterator[tuple[Path, str, str]]:
     match place:
-        case doc.Files(url=str() as url):
-            yield (*path, "url"), f"files by {_scheme(url)}", "available: path (mount the share), make"
+        case doc.Files(url=str() as url) if _scheme(url) not in _AVAILABLE:
+            yield (*path, "url"), f"files by {_scheme(url)}", "available: path, make, url with smb or sftp"
         case _:
             return
 

@@ -102,6 +102,7 @@ def _files(place: doc.Files) -> model.FilesSpec:
         access_stated=place.access is not None,
         block_bytes=place.block,
         depth=place.depth,
+        there=place.there,
     )
 
 
@@ -150,7 +151,7 @@ def _control(document: doc.Document) -> model.RunControl:
         together=document.together,
         lifetime_s=document.lifetime,
         expect=tuple(document.expect.items()),
-        allow=document.allow,
+        allow=tuple(allowed.value for allowed in document.allow),
         checks=tuple(model.Check(check.ask, check.expect) for check in document.checks),
         claims=document.claims,
     )

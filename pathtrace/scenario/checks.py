@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pathtrace.model.scenario import Action, FrequencyKind, PlaceKind
+from pathtrace.model.scenario import Access, Action, FrequencyKind, PlaceKind
 from pathtrace.scenario import document as doc
 from pathtrace.scenario.faults import Fault
 from pathtrace.scenario.names import declared
@@ -20,6 +20,7 @@ _SOURCES = {"files": ("path", "url", "make"), "process": ("run", "command", "url
 def check_meaning(document: doc.Document, tree: Tree) -> Iterator[Fault]:
     """Every fault of meaning; entries with faults of shape are not in ``document`` and pass."""
     yield from _sources(document, tree)
+    yield from _remote_access(document, tree)
     yield from _hosts(document, tree)
     if "rate" in document.workload.model_fields_set and "users" in document.workload.model_fields_set:
         yield tree.key_fault(("workload", "rate"), "workload has users and a rate", "keep one of them")
@@ -53,6 +54,15 @@ def _sources(document: doc.Document, tree: Tree) -> Iterator[Fault]:
             which, hint = (" and ".join(given), "keep one of them") if given else ("none of them", "add one")
             message = f"places.{name} needs exactly one of {', '.join(keys)}, and has {which}"
             yield tree.key_fault(("places", name), message, hint)
+
+
+def _remote_access(document: doc.Document, tree: Tree) -> Iterator[Fault]:
+    """Mapping and direct reads are the kernel's, and it does not see what is read by URL."""
+    for name, place in document.places.items():
+        if isinstance(place, doc.Files) and place.url and place.access not in (None, Access.READ):
+            message = f"places.{name}: access: {place.access.value} does not go with a url"
+            hint = "use access: read, or mount the share and give its path"
+            yield tree.fault(("places", name, "access"), message, hint)
 
 
 def _hosts(document: doc.Document, tree: Tree) -> Iterator[Fault]:

@@ -62,6 +62,10 @@ class Host(Mapping):
     ssh: of.Ssh | None = key(None, "user@host to measure on the host itself")
     memory: of.Bytes | None = key(None, "Main memory")
     gpu_memory: of.Bytes | None = key(None, "Memory of its GPUs together")
+    responder: of.Address | None = key(
+        None, "Where `pathtrace respond` listens there; its address:7411 if absent"
+    )
+    iperf3: of.Address | None = key(None, "Where an iperf3 server listens there; its address:5201 if absent")
     here: of.Flag = key(False, "This host runs pathtrace")
 
 
@@ -97,6 +101,7 @@ class Files(PlaceOf):
     access: of.Access | None = key(None, "read; mmap is the default for GGUF and safetensors")
     block: of.Bytes = key("1 MiB", "Size of one read")
     depth: of.Depth = key(1, "Reads of one file under way at the same time")
+    there: of.Text | None = key(None, "Where the same files lie on their own host, to measure its disk by ssh")
 
 
 class Process(PlaceOf):
@@ -175,6 +180,6 @@ class Document(Mapping):
     together: tuple[tuple[of.Name, ...], ...] = key((), "Flows that run at the same time")
     lifetime: of.Duration = key("365 d", "Over which a flow that happens once is spread")
     expect: dict[str, of.Text] = key({}, "What a scan is to find")
-    allow: tuple[of.Name, ...] = key((), "What is allowed beyond reading: load-model")
+    allow: tuple[of.Allowed, ...] = key((), "What is allowed beyond reading")
     checks: tuple[Check, ...] = key((), "Questions whose answers are known")
     claims: of.Texts = key((), "What somebody says of the pipeline")

@@ -15,7 +15,9 @@ from typing import Any
 from pathtrace.model.scenario import Flow, Place, Scenario
 from pathtrace.redaction import Scrubber
 
-_ADDRESSES = ("path", "url")
+_ADDRESSES = ("path", "url", "there")
+_ADDED = ("responder", "iperf3", "there")
+"""Where they are not given, older runs' fingerprints stay what they were."""
 _LENGTH = 16
 
 
@@ -37,7 +39,7 @@ def setup_fingerprint(scenario: Scenario) -> str:
     """16 hexadecimal digits: equal for scenarios that run in the same surroundings in the same way."""
     return _digest(
         {
-            "hosts": {host.name: asdict(host) for host in scenario.hosts},
+            "hosts": {host.name: _given(asdict(host)) for host in scenario.hosts},
             "links": {link.name: {**asdict(link), "hosts": sorted(link.hosts)} for link in scenario.links},
             "places": {place.name: _whereabouts(place) for place in scenario.places},
             "control": {**asdict(scenario.control), "expect": dict(scenario.control.expect)},
@@ -57,7 +59,11 @@ def _work_of(place: Place) -> Mapping[str, Any]:
 
 def _whereabouts(place: Place) -> Mapping[str, Any]:
     spec = asdict(place.spec)
-    return {"host": place.host, **{key: spec[key] for key in _ADDRESSES if key in spec}}
+    return _given({"host": place.host, **{key: spec[key] for key in _ADDRESSES if key in spec}})
+
+
+def _given(facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {key: value for key, value in facts.items() if value is not None or key not in _ADDED}
 
 
 def _flow(flow: Flow) -> Mapping[str, Any]:

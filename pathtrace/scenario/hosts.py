@@ -56,4 +56,6 @@ def _host(name: str, host: doc.Host, here: bool) -> Host:
         memory_bytes=host.memory,
         gpu_memory_bytes=host.gpu_memory,
         here=here,
+        responder=host.responder,
+        iperf3=host.iperf3,
     )

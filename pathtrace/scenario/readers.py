@@ -143,6 +143,19 @@ def read_ssh(value: object) -> str:
     return text
 
 
+def read_address(value: object) -> str:
+    """``host:port``, an IPv6 address in brackets."""
+    text = read_text(value)
+    try:
+        parts = urlsplit(f"//{text}")
+        sound = bool(parts.hostname) and bool(parts.port) and parts.netloc == text and "@" not in text
+    except ValueError:
+        sound = False
+    if not sound:
+        raise wrong(f"{shown(text)} is not an address with a port", "write host:port, as in nas.lan:7411")
+    return text
+
+
 def read_url(value: object, schemes: tuple[str, ...]) -> str:
     text = read_text(value)
     scheme, separator, rest = text.partition("://")
@@ -156,6 +169,8 @@ def read_url(value: object, schemes: tuple[str, ...]) -> str:
         raise wrong(
             "the URL names no host", f"write {scheme}://host/…; a / in a password is %2F, an @ is %40"
         )
+    elif scheme == "smb" and not urlsplit(text).path.strip("/"):
+        raise wrong("the URL names no share", "write smb://host/share, or smb://host/share/folder")
     return text
 
 

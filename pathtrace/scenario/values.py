@@ -54,6 +54,13 @@ class Waits(StrEnum):
     NOBODY = "nobody"
 
 
+class Allowance(StrEnum):
+    """What a run may do beyond reading. ``drop-server-cache``: empty a server's cache of the files read."""
+
+    LOAD_MODEL = "load-model"
+    DROP_SERVER_CACHE = "drop-server-cache"
+
+
 def _examples(*examples: object) -> WithJsonSchema:
     return WithJsonSchema({"type": ["string", "number"], "examples": list(examples)})
 
@@ -104,6 +111,11 @@ Command = Annotated[
     ),
 ]
 Ssh = Annotated[str, PlainValidator(readers.read_ssh), WithJsonSchema({"type": "string"})]
+Address = Annotated[
+    str,
+    PlainValidator(readers.read_address),
+    WithJsonSchema({"type": "string", "examples": ["nas.lan:7411", "[fd00::2]:7411"]}),
+]
 Options = Annotated[
     dict[str, object], PlainValidator(readers.read_options), WithJsonSchema({"type": "object"})
 ]
@@ -151,6 +163,7 @@ MadeOf = Annotated[MadeKind, *_one_of(MadeKind)]
 ApiOf = Annotated[Api, *_one_of(Api)]
 TaskOf = Annotated[Task, *_one_of(Task)]
 RunOf = Annotated[Runner, *_one_of(Runner)]
+Allowed = Annotated[Allowance, *_one_of(Allowance)]
 WaitsOf = Annotated[Waits, *_one_of(Waits)]
 
 FilesUrl = Annotated[str, *_url("smb", "sftp", "http", "https", "webdav", "s3")]

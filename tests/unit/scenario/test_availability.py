@@ -21,10 +21,16 @@ def test_empty_lists_ask_for_nothing() -> None:
 
 
 def test_a_share_by_url_is_told_with_what_to_do_instead() -> None:
-    places = PLACES.replace("path: /srv/archive", 'url: "sftp://nas/archive"')
+    places = PLACES.replace("path: /srv/archive", 'url: "s3://bucket/archive"')
     assert faults_of(text_of(places=places)) == [
         (
-            "lab.yaml:4:31: files by sftp is not available in this version",
-            "available: path (mount the share), make",
+            "lab.yaml:4:31: files by s3 is not available in this version",
+            "available: path, make, url with smb or sftp",
         )
     ]
+
+
+def test_files_by_smb_and_sftp_are_on_the_host_of_their_url() -> None:
+    for url in ("smb://nas/archive/papers", "sftp://me@nas/srv/archive"):
+        place = read(text_of(places=PLACES.replace("path: /srv/archive", f'url: "{url}"'))).place("archive")
+        assert place.host == "nas"

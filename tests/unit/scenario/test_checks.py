@@ -49,3 +49,43 @@ def test_while_a_flow_is_faulty_nobody_can_say_what_fills_a_database() -> None:
     assert [message for message, _ in faults_of(text_of(flows=flows))] == [
         "lab.yaml:13:46: flows.index: there is no place 'librry'"
     ]
+
+
+@pytest.mark.parametrize("access", ["mmap", "direct"])
+def test_what_only_the_kernel_can_do_is_refused_for_a_url(access: str) -> None:
+    places = PLACES.replace("path: /srv/archive", f'url: "smb://nas/archive", access: {access}')
+    assert faults_of(text_of(places=places)) == [
+        (
+            f"lab.yaml:4:60: places.archive: access: {access} does not go with a url",
+            "use access: read, or mount the share and give its path",
+        )
+    ]
+
+
+def test_only_what_pathtrace_knows_can_be_allowed() -> None:
+    assert read(text_of("allow: [drop-server-cache]\n")).control.allow == ("drop-server-cache",)
+    assert faults_of(text_of("allow: [drop-server-cash]\n")) == [
+        (
+            "lab.yaml:3:9: allow.1: 'drop-server-cash' is not known here",
+            "allowed: load-model, drop-server-cache; did you mean 'drop-server-cache'?",
+        )
+    ]
+
+
+@pytest.mark.parametrize("address", ["nas.lan", "nas.lan:", "nas.lan:0", "me@nas:7411", "nas:7411/x"])
+def test_an_address_needs_its_port(address: str) -> None:
+    (fault,) = faults_of(text_of(f'hosts: {{nas: {{responder: "{address}"}}}}\n'))
+    assert fault == (
+        f"lab.yaml:3:26: hosts.nas.responder: '{address}' is not an address with a port",
+        "write host:port, as in nas.lan:7411",
+    )
+
+
+def test_a_share_needs_its_name() -> None:
+    places = PLACES.replace("path: /srv/archive", 'url: "smb://nas/"')
+    assert faults_of(text_of(places=places)) == [
+        (
+            "lab.yaml:4:31: places.archive.url: the URL names no share",
+            "write smb://host/share, or smb://host/share/folder",
+        )
+    ]

@@ -70,3 +70,11 @@ def test_a_secret_is_not_in_it() -> None:
     places = PLACES.replace("http://localhost:8080", "http://me:${WORD}@localhost:8080")
     one, other = (fingerprints(text_of(places=places), {"WORD": word}) for word in ("hunter2", "*******"))
     assert one == other
+
+
+def test_where_files_lie_on_their_own_host_belongs_to_the_set_up() -> None:
+    workload, setup = fingerprints(
+        text_of(places=PLACES.replace("path: /srv/archive", "path: /srv/archive, there: /volume1/archive"))
+    )
+    assert workload == BASE[0]
+    assert setup != BASE[1]
