@@ -48,6 +48,14 @@ class Claim:
     def started(self, pid: int) -> None:
         self._note("process", f"{pid} {started_at(pid)}")
 
+    def started_tree(self, pid: int) -> None:
+        """A process that has children of its own, which end with it."""
+        self._note("tree", f"{pid} {started_at(pid)}")
+
+    def will_limit(self, group: Path) -> None:
+        """A control group: what is still in it goes back to where it came from."""
+        self._note("group", str(group))
+
     def undo(self) -> None:
         """Undo everything noted and remove the folder. Never fails for what is already gone."""
         journal = self.folder / "journal"
@@ -103,6 +111,34 @@ def stop(pid: int, *, grace_s: float = 5.0) -> None:
             time.sleep(0.02)
 
 
+def stop_tree(pid: int, *, grace_s: float = 5.0) -> None:
+    """End a process of ours and all that came from it, also what has left its session."""
+    members = {each: started_at(each) for each in family(pid)}
+    for sig in (signal.SIGTERM, signal.SIGKILL):
+        for each in _still(members):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(each, sig)
+        deadline = time.monotonic() + grace_s
+        while _still(members):
+            if time.monotonic() > deadline:
+                break
+            time.sleep(0.02)
+
+
+def family(pid: int) -> list[int]:
+    """A process and all below it."""
+    try:
+        threads = list(Path(f"/proc/{pid}/task").iterdir())
+        children = [child for each in threads for child in (each / "children").read_text().split()]
+    except OSError:
+        return [pid]
+    return [pid, *(each for child in children for each in family(int(child)))]
+
+
+def _still(members: dict[int, str | None]) -> list[int]:
+    return [pid for pid, start in members.items() if start is not None and started_at(pid) == start]
+
+
 def _owner_lives(folder: Path) -> bool:
     pid, start = folder.name.split("-")[:2]
     return pid.isdigit() and started_at(int(pid)) == start
@@ -110,13 +146,15 @@ def _owner_lives(folder: Path) -> bool:
 
 def _unmount(path: str) -> None:
     for arguments in (["umount", path], ["umount", "--lazy", path]):
-        if not os.path.ismount(path) and not _mounted(path):
+        # The kernel's list, not the path itself: a mount whose server is gone would hang who asks it.
+        if not _mounted(path):
             return
         subprocess.run(arguments, capture_output=True, check=False)
 
 
 def _mounted(path: str) -> bool:
-    return any(line.split()[4] == path for line in Path("/proc/self/mountinfo").read_text().splitlines())
+    written = path.replace("\\", "\\134").replace(" ", "\\040")
+    return any(line.split()[4] == written for line in Path("/proc/self/mountinfo").read_text().splitlines())
 
 
 def _detach(backing: str) -> None:
@@ -138,7 +176,35 @@ def _end(subject: str) -> None:
         stop(int(pid))
 
 
-_UNDO = {"mount": _unmount, "loop": _detach, "process": _end}
+def _end_tree(subject: str) -> None:
+    pid, start = subject.split()
+    if started_at(int(pid)) == start:
+        stop_tree(int(pid))
+
+
+def _ungroup(path: str) -> None:
+    """Processes go back to the group above, then the group goes."""
+    group = Path(path)
+    deadline = time.monotonic() + 5
+    while group.exists():
+        for pid in (group / "cgroup.procs").read_text().split():
+            with contextlib.suppress(OSError):
+                (group.parent / "cgroup.procs").write_text(pid)
+        try:
+            group.rmdir()
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+_UNDO = {
+    "mount": _unmount,
+    "loop": _detach,
+    "process": _end,
+    "tree": _end_tree,
+    "group": _ungroup,
+}
 
 
 if __name__ == "__main__":

@@ -28,6 +28,10 @@ class SlowDisk:
     device: str
     """The loop device's kernel name, as in ``/sys/block``."""
 
+    def operations(self) -> int:
+        """Read requests that the device has served since it was made."""
+        return int(Path(f"/sys/block/{self.device}/stat").read_text().split()[0])
+
 
 def why_not() -> str | None:
     """Why no slow disk can be had here, or None."""
@@ -44,9 +48,15 @@ def why_not() -> str | None:
 
 @contextlib.contextmanager
 def slow_disk(
-    *, bytes_per_s: float, fsync_s: float = 0.0, size: int = 1 << 30, content: Path | None = None
+    *,
+    bytes_per_s: float = float("inf"),
+    iops: float = float("inf"),
+    fsync_s: float = 0.0,
+    size: int = 1 << 30,
+    content: Path | None = None,
 ) -> Iterator[SlowDisk]:
-    """A mounted folder whose disk passes ``bytes_per_s`` and takes ``fsync_s`` to flush."""
+    """A mounted folder whose disk passes ``bytes_per_s`` in at most ``iops`` reads and writes a second,
+    and takes ``fsync_s`` to flush."""
     with claimed("slow-disk") as claim:
         backing = claim.folder / "backing"
         slow, folder = claim.folder / "slow", claim.folder / "disk"
@@ -55,7 +65,10 @@ def slow_disk(
         _format(backing, size, content)
         with (claim.folder / "log").open("wb") as log:
             server = subprocess.Popen(
-                [sys.executable, str(_SERVER), str(backing), str(slow), str(bytes_per_s), str(fsync_s)],
+                [
+                    *(sys.executable, str(_SERVER), str(backing), str(slow)),
+                    *(str(bytes_per_s), str(fsync_s), str(iops)),
+                ],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -1,8 +1,9 @@
 """One file whose reads and writes pass at a set rate and whose fsync takes a set time (FUSE).
 
-Runs as a process of its own: ``python lab_slow_file.py BACKING MOUNT BYTES_PER_S FSYNC_S`` serves
-``MOUNT/disk`` until it is unmounted. A token clock hands out time, so that requests in parallel
-share one rate as they would on one disk. Knows nothing of the device that is laid over the file.
+Runs as a process of its own: ``python lab_slow_file.py BACKING MOUNT BYTES_PER_S FSYNC_S [IOPS]``
+serves ``MOUNT/disk`` until it is unmounted; ``inf`` is no limit. A token clock hands out time, so that
+requests in parallel share one rate as they would on one disk. A request takes the longer of what its
+bytes and what its being an operation take. Knows nothing of the device that is laid over the file.
 """
 
 from __future__ import annotations
@@ -19,17 +20,19 @@ import mfusepy
 
 
 class TokenClock:
-    """Hands each request its turn: one after the other, each as long as its bytes take."""
+    """Hands each request its turn: one after the other, each as long as its bytes take, but at least
+    as long as one operation takes."""
 
-    def __init__(self, bytes_per_s: float) -> None:
+    def __init__(self, bytes_per_s: float, iops: float = float("inf")) -> None:
         self._bytes_per_s = bytes_per_s
+        self._operation_s = 1 / iops
         self._free_at = 0.0
         self._lock = threading.Lock()
 
     def pass_through(self, size: int, extra_s: float = 0.0) -> None:
+        takes_s = max(size / self._bytes_per_s, self._operation_s if size else 0.0) + extra_s
         with self._lock:
-            turn = max(time.monotonic(), self._free_at)
-            self._free_at = turn + size / self._bytes_per_s + extra_s
+            self._free_at = max(time.monotonic(), self._free_at) + takes_s
             ready = self._free_at
         time.sleep(max(0.0, ready - time.monotonic()))
 
@@ -39,10 +42,10 @@ class SlowFile(mfusepy.Operations):
 
     use_ns = True
 
-    def __init__(self, backing: str, bytes_per_s: float, fsync_s: float) -> None:
+    def __init__(self, backing: str, bytes_per_s: float, fsync_s: float, iops: float) -> None:
         self._fd = os.open(backing, os.O_RDWR)
         self._size = os.fstat(self._fd).st_size
-        self._clock = TokenClock(bytes_per_s)
+        self._clock = TokenClock(bytes_per_s, iops)
         self._fsync_s = fsync_s
 
     @mfusepy.overrides(mfusepy.Operations)
@@ -88,9 +91,10 @@ class SlowFile(mfusepy.Operations):
 
 
 def main() -> None:
-    backing, mount, bytes_per_s, fsync_s = sys.argv[1:]
+    backing, mount, bytes_per_s, fsync_s, *rest = sys.argv[1:]
+    iops = float(rest[0]) if rest else float("inf")
     mfusepy.FUSE(
-        SlowFile(backing, float(bytes_per_s), float(fsync_s)),
+        SlowFile(backing, float(bytes_per_s), float(fsync_s), iops),
         mount,
         foreground=True,
         nothreads=False,
