@@ -1,16 +1,18 @@
 """The shape that a protocol for files on another host has to fill, and the values that pass.
 
-One client for each protocol (``smb``, ``sftp``); ``remote_files`` makes a place of any of them. All times
-are the caller's monotonic clock's nanoseconds and are taken where the work happens.
+One client for each protocol (``smb``, ``sftp``), which the protocol's module makes by ``make_client``
+(``MakeClient``); ``remote_files`` makes a place of any of them. All times are the caller's monotonic
+clock's nanoseconds and are taken where the work happens.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from pathtrace.model.network import Endpoint
+from pathtrace.model.work import Clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +23,16 @@ class Target:
     host: str
     port: int | None
     user: str | None
-    password: str | None
+    password: str | None = field(repr=False)
     path: str
     """Of SMB ``share/folder/…``, without a leading slash; of SFTP absolute, or relative to the home folder."""
 
 
 class RemoteFile(NamedTuple):
-    """A regular file below the target; ``name`` is relative to it ("" if the target is the file itself)."""
+    """A regular file below the target; ``name`` is relative to it ("" if the target is the file itself).
+
+    What a name has of bytes that are not UTF-8 stands in it as ``surrogateescape`` has it.
+    """
 
     name: str
     size: int
@@ -108,3 +113,27 @@ class RemoteClient(Protocol):
     async def close(self) -> None:
         """Never raises for what is already gone."""
         ...
+
+
+@runtime_checkable
+class SaysCache(Protocol):
+    """A client that knows what of the files stays in this host's memory."""
+
+    @property
+    def client_cache(self) -> str:
+        """Why an operation never meets data of an earlier one: the evidence for ``client_cache: cold``."""
+        ...
+
+
+@runtime_checkable
+class PassesOver(Protocol):
+    """A client that counts what its listing could not take."""
+
+    @property
+    def passed_over(self) -> tuple[str, ...]:
+        """Of the last listing, a sentence for each kind: ``passed over: 2 broken links, such as a/b``."""
+        ...
+
+
+MakeClient = Callable[[Target, Clock], RemoteClient]
+"""What each protocol's module has as ``make_client``. Does no I/O."""
