@@ -45,6 +45,10 @@ class Claim:
     def will_loop(self, backing: Path) -> None:
         self._note("loop", str(backing))
 
+    def will_make_namespace(self, name: str) -> None:
+        """A network namespace, which ends together with every process in it."""
+        self._note("namespace", name)
+
     def started(self, pid: int) -> None:
         self._note("process", f"{pid} {started_at(pid)}")
 
@@ -198,12 +202,23 @@ def _ungroup(path: str) -> None:
             time.sleep(0.05)
 
 
+def _delete_namespace(name: str) -> None:
+    if not Path("/run/netns", name).exists():
+        return
+    inside = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True, check=False)
+    for pid in inside.stdout.split():
+        if int(pid) != os.getpid():
+            stop(int(pid), grace_s=1.0)
+    subprocess.run(["ip", "netns", "delete", name], capture_output=True, check=False)
+
+
 _UNDO = {
     "mount": _unmount,
     "loop": _detach,
     "process": _end,
     "tree": _end_tree,
     "group": _ungroup,
+    "namespace": _delete_namespace,
 }
 
 
