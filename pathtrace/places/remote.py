@@ -25,7 +25,7 @@ class Target:
     user: str | None
     password: str | None = field(repr=False)
     path: str
-    """Of SMB ``share/folder/…``, without a leading slash; of SFTP absolute, or relative to the home folder."""
+    """Of SMB ``share/folder/…``, without a leading slash; of SFTP absolute, or relative to the home."""
 
 
 class RemoteFile(NamedTuple):
@@ -83,7 +83,7 @@ class RemoteClient(Protocol):
 
     @property
     def identity(self) -> str | None:
-        """Protocol, dialect, signing, encryption, cipher, library: ``SMB 3.1.1, signed, libsmbclient 4.17``."""
+        """Protocol, dialect, signing, encryption, cipher, library: ``SMB 3.1.1, signed, libsmbclient 4``."""
         ...
 
     def listing(self) -> AsyncIterator[RemoteFile]:
