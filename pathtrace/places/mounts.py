@@ -6,32 +6,14 @@ What a mount is worth (its speed, its server's cache) is left to others.
 from __future__ import annotations
 
 import os
-import re
-from typing import NamedTuple
+import posixpath
+from dataclasses import replace
 
+from pathtrace.model.mount_table import MountLine, covering, described, is_network, layers, parse_mountinfo
 from pathtrace.model.run import Mount
-
-NETWORK_TYPES = frozenset(
-    (
-        *("nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.smbnetfs", "fuse.sshfs", "davfs", "fuse.davfs2"),
-        *("9p", "virtiofs", "ceph", "fuse.ceph", "glusterfs", "fuse.glusterfs", "lustre", "beegfs", "afs"),
-        *("fuse.rclone", "fuse.s3fs", "fuse.mount-s3"),
-    )
-)
-"""File systems whose data come from another machine, or from another one's memory."""
 
 _MOUNTINFO = "/proc/self/mountinfo"
 _BLOCK_DEVICES = "/sys/dev/block"
-_ESCAPE = re.compile(rb"\\([0-7]{3})")
-
-
-class MountLine(NamedTuple):
-    """One line of the mount table; ``number`` is the device as ``major:minor``."""
-
-    number: str
-    path: str
-    fstype: str
-    device: str
 
 
 def mount_of(path: str | os.PathLike[str]) -> Mount | None:
@@ -41,10 +23,37 @@ def mount_of(path: str | os.PathLike[str]) -> Mount | None:
             lines = parse_mountinfo(table.read())
     except OSError:
         return None
-    found = covering(lines, os.path.realpath(path))
+    return mount_in(lines, os.path.realpath(path))
+
+
+def mount_in(lines: tuple[MountLine, ...], path: str) -> Mount | None:
+    """The mount of an absolute path; an overlay's disk and network are those of what lies below it."""
+    found = covering(lines, path)
     if found is None:
         return None
-    return Mount(found.path, found.device, found.fstype, _disk(found), found.fstype in NETWORK_TYPES)
+    below, folder = below_of(lines, found)
+    mount = described(found, _disk(below))
+    if below is found:
+        return mount
+    under = described(below, None)
+    there = under.there and posixpath.normpath(posixpath.join(under.there, folder))
+    return replace(mount, network=under.network, server=under.server, there=there)
+
+
+def below_of(lines: tuple[MountLine, ...], line: MountLine) -> tuple[MountLine, str]:
+    """What holds the data of an overlay, and the layer's folder on it: the first layer that lies on a
+    network, else the first.
+
+    The line itself if it is no overlay, or if its layers are out of sight, as in a container.
+    """
+    found = [(covering(lines, folder), folder) for folder in layers(line)]
+    seen = [
+        (each, posixpath.relpath(folder, each.path))
+        for each, folder in found
+        if each and each.fstype != line.fstype
+    ]
+    far = [pair for pair in seen if is_network(pair[0].fstype, pair[0].device)]
+    return next(iter((*far, *seen)), (line, "."))
 
 
 def database_warning(mount: Mount | None) -> str | None:
@@ -55,33 +64,6 @@ def database_warning(mount: Mount | None) -> str | None:
         f"the database's files lie on a network mount ({mount.fstype} at {mount.path}): "
         "each commit crosses the network, and a lost mount can damage it"
     )
-
-
-def parse_mountinfo(table: bytes) -> tuple[MountLine, ...]:
-    """The lines of a mountinfo file, octal escapes undone; lines that make no sense are left out."""
-    return tuple(line for line in map(_line, table.splitlines()) if line is not None)
-
-
-def covering(lines: tuple[MountLine, ...], path: str) -> MountLine | None:
-    """The line with the longest mount point above ``path``; of equals the later, which hides the earlier."""
-    best = None
-    for line in lines:
-        above = line.path.rstrip("/") + "/"
-        if (path + "/").startswith(above) and (best is None or len(line.path) >= len(best.path)):
-            best = line
-    return best
-
-
-def _line(line: bytes) -> MountLine | None:
-    fields, separator, after = line.partition(b" - ")
-    before, behind = fields.split(b" "), after.split(b" ")
-    if not separator or len(before) < 5 or len(behind) < 2:
-        return None
-    return MountLine(_text(before[2]), _text(before[4]), _text(behind[0]), _text(behind[1]))
-
-
-def _text(field: bytes) -> str:
-    return os.fsdecode(_ESCAPE.sub(lambda match: bytes([int(match[1], 8) & 0xFF]), field))
 
 
 def _disk(line: MountLine) -> str | None:

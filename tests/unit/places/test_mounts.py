@@ -3,40 +3,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from pathtrace.model.mount_table import parse_mountinfo
 from pathtrace.model.run import Mount
-from pathtrace.places.mounts import MountLine, covering, database_warning, mount_of, parse_mountinfo
+from pathtrace.places.mounts import database_warning, mount_in, mount_of
 
-TABLE = rb"""22 27 0:21 / /proc rw,relatime - proc proc rw
-27 1 254:1 / / rw,relatime - ext4 /dev/vda1 rw,discard
-40 27 0:44 / /mnt/my\040share rw,relatime shared:5 master:1 - nfs4 nas.lan:/pool\134x rw,vers=4.2
-41 27 0:45 / /mnt/my\040share rw,relatime - cifs //nas/later rw
-nonsense
-42 27
+OVERLAYS = parse_mountinfo(
+    rb"""27 1 0:9 / / rw - ext4 /dev/vda1 rw
+40 27 0:44 / /mnt/nas rw - nfs4 nas:/pool rw,addr=10.0.0.5
+50 27 0:60 / /merged rw - overlay overlay rw,lowerdir=/opt/base:/mnt/nas/photos,upperdir=/up,workdir=/work
+51 27 0:61 / /here rw - overlay overlay rw,lowerdir=/opt/base
+52 27 0:62 / /inside rw - overlay overlay rw,lowerdir=/inside/out/of/sight
 """
-
-
-def test_lines_are_read_with_escapes_undone_and_nonsense_left_out() -> None:
-    assert parse_mountinfo(TABLE) == (
-        MountLine("0:21", "/proc", "proc", "proc"),
-        MountLine("254:1", "/", "ext4", "/dev/vda1"),
-        MountLine("0:44", "/mnt/my share", "nfs4", "nas.lan:/pool\\x"),
-        MountLine("0:45", "/mnt/my share", "cifs", "//nas/later"),
-    )
-
-
-def test_the_longest_mount_point_covers_a_path_and_the_later_hides_the_earlier() -> None:
-    lines = parse_mountinfo(TABLE)
-    assert covering(lines, "/mnt/my share/docs") == lines[3]
-    assert covering(lines, "/mnt/my shared") == lines[1]
-    assert covering(lines, "/mnt/my share") == lines[3]
-
-
-@given(st.binary(max_size=400))
-def test_any_table_is_survived(table: bytes) -> None:
-    parse_mountinfo(table)
+)
 
 
 def test_this_path_has_a_mount_that_lies_above_it(tmp_path: Path) -> None:
@@ -44,6 +23,31 @@ def test_this_path_has_a_mount_that_lies_above_it(tmp_path: Path) -> None:
     assert mount is not None
     assert str(tmp_path.resolve()).startswith(mount.path)
     assert not mount.network
+
+
+def test_an_overlay_with_a_layer_on_a_share_is_on_that_share() -> None:
+    mount = mount_in(OVERLAYS, "/merged/2024/a.jpg")
+    assert mount is not None
+    assert (mount.path, mount.fstype, mount.network) == ("/merged", "overlay", True)
+    assert (mount.server, mount.there, mount.disk) == ("nas", "/pool/photos", None)
+
+
+@pytest.mark.parametrize("path", ["/here", "/inside"])
+def test_an_overlay_of_this_hosts_folders_is_no_network_mount(path: str) -> None:
+    mount = mount_in(OVERLAYS, path)
+    assert mount is not None
+    assert (mount.path, mount.network, mount.server, mount.there) == (path, False, None, None)
+
+
+def test_an_overlay_has_the_disk_of_what_lies_below_it(tmp_path: Path) -> None:
+    disk = mount_of("/")
+    with open("/proc/self/mountinfo", "rb") as table:
+        text = table.read()
+    lines = parse_mountinfo(text + b"99 1 0:99 / /over rw - overlay overlay rw,lowerdir=/opt\n")
+    mount = mount_in(lines, "/over/x")
+    assert disk is not None
+    assert mount is not None
+    assert mount.disk == disk.disk
 
 
 @pytest.mark.parametrize("fstype", ["nfs4", "cifs", "fuse.sshfs"])
