@@ -14,6 +14,7 @@ import lab_model_server
 import lab_slow_disk
 import lab_tools
 import pytest
+from lab_fixtures import lab_network as lab_network
 from lab_leftovers import claimed, remove_leftovers
 from lab_random_model import RandomModel, write_random_model
 from lab_server_process import Server

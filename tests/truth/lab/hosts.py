@@ -30,7 +30,7 @@ class Host:
 
     def run(self, *argv: str) -> str:
         """What `argv` wrote to its standard output; RuntimeError with its standard error if it failed."""
-        done = subprocess.run(self.command(argv), capture_output=True, text=True)
+        done = subprocess.run(self.command(argv), stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(f"{' '.join(argv)} on {self.name}: {done.stderr.strip()}")
         return done.stdout

@@ -34,7 +34,7 @@ def payload_bits_per_s(link: str) -> float:
 
 
 def shape(end: Host, device: str, link: str) -> None:
-    """Let `device` of `end` send at most at the speed of `link` from now on; ValueError for an unknown one."""
+    """Let `device` of `end` send at most at the speed of `link` from now on (one of LINKS)."""
     if link not in LINKS:
         raise ValueError(f"no such link {link!r}; there are {', '.join(LINKS)}")
     if link != UNSHAPED:
