@@ -55,7 +55,7 @@ def why_not() -> str | None:
     """Why no shaped links between namespaces can be had here, or None."""
     if sys.platform != "linux" or os.geteuid() != 0:
         return "network namespaces need Linux and root"
-    for tool in ("ip", "tc", "nsenter", "unshare", "ethtool"):
+    for tool in ("ip", "tc", "nsenter", "unshare", "ethtool", "sysctl"):
         if shutil.which(tool) is None:
             return f"the lab's network needs {tool}"
     trial = ["tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", "1gbit", "burst", "128kb"]
