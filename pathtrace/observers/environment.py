@@ -13,17 +13,12 @@ from datetime import UTC, datetime
 import psutil
 
 from pathtrace import __version__
-from pathtrace.model.run import Environment, HostFacts, Interface, Mount
+from pathtrace.model.mount_table import MountLine, described, parse_mountinfo
+from pathtrace.model.run import Environment, HostFacts, Mount
 from pathtrace.observers import procfs
-from pathtrace.units import bytes_per_s_of_megabits, nanoseconds
+from pathtrace.observers.interface_facts import interfaces
+from pathtrace.units import nanoseconds
 
-_NETWORK_TYPES = frozenset(
-    (
-        *("nfs", "nfs4", "cifs", "smb2", "smb3", "smbfs", "afpfs", "webdav", "davfs", "ceph", "glusterfs"),
-        *("lustre", "afs", "9p", "virtiofs", "fuse.sshfs", "fuse.rclone", "fuse.glusterfs", "fuse.ceph"),
-        *("fuse.s3fs", "fuse.davfs2"),
-    )
-)
 _VENDORS = {"0x10de": "NVIDIA", "0x1002": "AMD", "0x8086": "Intel", "0x1af4": "virtio"}
 
 
@@ -39,7 +34,7 @@ def describe(host_name: str) -> Environment:
         kernel=f"{platform.system()} {platform.release()}",
         gpus=_gpus(),
         mounts=_mounts(),
-        interfaces=_interfaces(),
+        interfaces=interfaces(),
         servers=(),
     )
     return Environment(
@@ -81,13 +76,16 @@ def _nvidia(folder: str) -> tuple[str, ...]:
 
 
 def _mounts() -> tuple[Mount, ...]:
-    mounts = [_mount(p.mountpoint, p.device, p.fstype) for p in psutil.disk_partitions(all=True)]
-    return tuple(mount for mount in mounts if mount.network or mount.device.startswith("/dev/"))
-
-
-def _mount(path: str, device: str, fstype: str) -> Mount:
-    network = fstype in _NETWORK_TYPES or (not device.startswith("/") and ":" in device)
-    return Mount(path=path, device=device, fstype=fstype, disk=_kernel_name(device), network=network)
+    """Those with a device or a server behind them; without a mount table (macOS, Windows) psutil's list."""
+    table = procfs.read_bytes("/proc/self/mountinfo")
+    if table is None:
+        lines = tuple(
+            MountLine("", p.mountpoint, p.fstype, p.device) for p in psutil.disk_partitions(all=True)
+        )
+    else:
+        lines = parse_mountinfo(table)
+    mounts = [described(line, _kernel_name(line.device)) for line in lines]
+    return tuple(mount for mount in mounts if mount.far or mount.device.startswith("/dev/"))
 
 
 def _kernel_name(device: str) -> str | None:
@@ -96,16 +94,3 @@ def _kernel_name(device: str) -> str | None:
         return None
     name = os.path.basename(os.path.realpath(device))
     return name if os.path.exists(f"/sys/class/block/{name}") else None
-
-
-def _interfaces() -> tuple[Interface, ...]:
-    return tuple(
-        Interface(
-            name=name,
-            # 0 is psutil's word for "the driver does not say"
-            speed_bytes_per_s=bytes_per_s_of_megabits(stats.speed) if stats.speed else None,
-            mtu_bytes=stats.mtu or None,
-            up=stats.isup,
-        )
-        for name, stats in psutil.net_if_stats().items()
-    )

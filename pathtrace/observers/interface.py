@@ -1,4 +1,8 @@
-"""Network interfaces: bytes received and sent. Which link an interface belongs to is not known here."""
+"""Network interfaces: what went in and out of each. Which link an interface belongs to is not known here.
+
+All of this process's own network namespace: not from ``/sys/class/net``, which shows the one it was
+mounted in.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +11,46 @@ from collections.abc import Sequence
 import psutil
 
 from pathtrace.model.sample import Reading
+from pathtrace.observers import links
+from pathtrace.units import NANOSECONDS_PER_SECOND
+
+_SLOWLY_NS = NANOSECONDS_PER_SECOND
+_OFTEN = (("rx_bytes", "bytes_recv"), ("tx_bytes", "bytes_sent"))
+_SELDOM = (
+    ("rx_packets", "packets_recv"),
+    ("tx_packets", "packets_sent"),
+    ("rx_errors", "errin"),
+    ("rx_dropped", "dropin"),
+    ("tx_dropped", "dropout"),
+)
 
 
 class InterfaceObserver:
-    """Observer "interface", subject its name: ``rx_bytes``, ``tx_bytes``."""
+    """Observer "interface", subject its name: ``rx_bytes``, ``tx_bytes``.
+
+    Once a second also ``rx_packets``, ``tx_packets``, ``rx_errors``, ``rx_dropped``, ``tx_dropped``, and on
+    Linux ``carrier_changes`` (how often the link went away or came back).
+    """
 
     period_s = 0.1
 
+    def __init__(self) -> None:
+        self._slow_ns: int | None = None
+
     def observe(self, at_ns: int) -> Sequence[Reading]:
-        """Two readings per interface, loopback too."""
-        readings: list[Reading] = []
+        """Readings of every interface, loopback too."""
+        slowly = self._slow_ns is None or at_ns - self._slow_ns >= _SLOWLY_NS
+        metrics = _OFTEN + _SELDOM if slowly else _OFTEN
         # nowrap is psutil's own bookkeeping over all devices; 64-bit counters do not wrap in a run.
-        for name, counters in psutil.net_io_counters(pernic=True, nowrap=False).items():
-            readings.append(Reading(at_ns, "interface", name, "rx_bytes", float(counters.bytes_recv)))
-            readings.append(Reading(at_ns, "interface", name, "tx_bytes", float(counters.bytes_sent)))
+        readings = [
+            Reading(at_ns, "interface", name, metric, float(getattr(counters, field)))
+            for name, counters in psutil.net_io_counters(pernic=True, nowrap=False).items()
+            for metric, field in metrics
+        ]
+        if slowly:
+            self._slow_ns = at_ns
+            readings += (
+                Reading(at_ns, "interface", name, "carrier_changes", float(count))
+                for name, count in links.carrier_changes()
+            )
         return readings

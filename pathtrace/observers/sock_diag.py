@@ -1,8 +1,7 @@
-"""Asks the kernel for TCP sockets by where they lead: inet_diag over a netlink socket of its own.
+"""Asks the kernel for TCP sockets by where they lead: inet_diag, which needs no privilege and tells
+of other users' sockets and the kernel's own too.
 
-Nothing is waited for: the kernel answers within the call, so this may run inside the event loop (a
-library's own loop may not). What the sockets' counters mean is not known here. The layout is that of
-linux/inet_diag.h; no privilege is needed, and sockets of other users and of the kernel are seen too.
+The layout is that of linux/inet_diag.h. What the sockets' counters mean is not known here.
 """
 
 from __future__ import annotations
@@ -10,16 +9,13 @@ from __future__ import annotations
 import ipaddress
 import socket
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
-_FAMILY = 4
-"""NETLINK_SOCK_DIAG."""
+from pathtrace.observers import netlink
+
 _GET_SOCKETS = 18
 """TCPDIAG_GETSOCK: unlike its successor, one request lists IPv4 and IPv6 sockets."""
-_DUMP = 0x301
-"""NLM_F_REQUEST, NLM_F_ROOT and NLM_F_MATCH."""
-_ERROR, _DONE = 2, 3
 _ATTRIBUTE_INFO = 2
 _WANT_INFO = 1 << (_ATTRIBUTE_INFO - 1)
 _ATTRIBUTE_BYTECODE = 1
@@ -27,16 +23,12 @@ _LISTEN, _TIME_WAIT, _CLOSE = 10, 6, 7
 _STATES = 0xFFF & ~(1 | 1 << _LISTEN | 1 << _TIME_WAIT | 1 << _CLOSE)
 ESTABLISHED = 1
 
-_HEADER = struct.Struct("=IHHII")
 _REQUEST = struct.Struct("=BBBB48xII")
 _MESSAGE = struct.Struct("=BBBB2H16s16sIQ5I")
-_ATTRIBUTE = struct.Struct("=HH")
 _OPERATION = struct.Struct("=BBH")
 _CONDITION = struct.Struct("=BBxxi")
 _JUMP, _DESTINATION = 1, 8
 _ANY_PORT = -1
-_MOST_BYTES = 1 << 16
-_PATIENCE_S = 0.05
 
 _MAPPED = bytes(10) + b"\xff\xff"
 """How an IPv4 address begins in a socket of IPv6."""
@@ -67,18 +59,10 @@ def destination(address: str, port: int | None) -> Destination:
 
 def sockets_to(destinations: Iterable[Destination]) -> tuple[Socket, ...]:
     """All TCP sockets that lead to one of the destinations, whosever they are. OSError: not to be had."""
-    request = _request(tuple(destinations))
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _FAMILY) as asked:
-        asked.settimeout(_PATIENCE_S)
-        asked.send(request)
-        return tuple(_answers(asked))
-
-
-def _request(destinations: tuple[Destination, ...]) -> bytes:
-    program = _filter(destinations)
+    program = _filter(tuple(destinations))
     asked = _REQUEST.pack(socket.AF_INET, 0, 0, _WANT_INFO, _STATES, 0)
-    asked += _ATTRIBUTE.pack(_ATTRIBUTE.size + len(program), _ATTRIBUTE_BYTECODE) + program
-    return _HEADER.pack(_HEADER.size + len(asked), _GET_SOCKETS, _DUMP, 1, 0) + asked
+    asked += netlink.attribute(_ATTRIBUTE_BYTECODE, program)
+    return tuple(_socket(message) for message in netlink.dump(netlink.SOCK_DIAG, _GET_SOCKETS, asked))
 
 
 def _filter(destinations: tuple[Destination, ...]) -> bytes:
@@ -97,20 +81,6 @@ def _filter(destinations: tuple[Destination, ...]) -> bytes:
     return program
 
 
-def _answers(asked: socket.socket) -> Iterator[Socket]:
-    while True:
-        received = asked.recv(_MOST_BYTES)
-        at = 0
-        while at + _HEADER.size <= len(received):
-            length, kind, *_ = _HEADER.unpack_from(received, at)
-            if kind == _DONE:
-                return
-            if kind == _ERROR:
-                raise OSError(-struct.unpack_from("=i", received, at + _HEADER.size)[0], "inet_diag")
-            yield _socket(received[at + _HEADER.size : at + length])
-            at += _aligned(length)
-
-
 def _socket(message: bytes) -> Socket:
     _, state, _, _, _, port, _, address, _, cookie, _, received, sent, *_ = _MESSAGE.unpack_from(message)
     if message[0] == socket.AF_INET:
@@ -121,14 +91,5 @@ def _socket(message: bytes) -> Socket:
 
 
 def _info(message: bytes) -> bytes:
-    at = _MESSAGE.size
-    while at + _ATTRIBUTE.size <= len(message):
-        length, kind = _ATTRIBUTE.unpack_from(message, at)
-        if kind == _ATTRIBUTE_INFO:
-            return message[at + _ATTRIBUTE.size : at + length]
-        at += _aligned(max(length, _ATTRIBUTE.size))
-    return b""
-
-
-def _aligned(length: int) -> int:
-    return (length + 3) & ~3
+    found = (value for kind, value in netlink.attributes(message, _MESSAGE.size) if kind == _ATTRIBUTE_INFO)
+    return next(found, b"")

@@ -4,7 +4,6 @@ import os
 import platform
 from pathlib import Path
 
-from pathtrace.model.run import Mount
 from pathtrace.observers import environment
 
 
@@ -20,22 +19,9 @@ def test_this_host_is_described() -> None:
     assert {mount.fstype for mount in host.mounts} & {"proc", "sysfs", "tmpfs"} == set()
 
 
-def test_a_share_is_a_network_mount_and_has_no_disk() -> None:
-    mounts = [
-        environment._mount("/mnt/a", "nas:/export", "nfs4"),
-        environment._mount("/mnt/b", "//nas/share", "cifs"),
-        environment._mount("/mnt/c", "me@nas:", "fuse.sshfs"),
-    ]
-
-    assert mounts == [
-        Mount("/mnt/a", "nas:/export", "nfs4", None, True),
-        Mount("/mnt/b", "//nas/share", "cifs", None, True),
-        Mount("/mnt/c", "me@nas:", "fuse.sshfs", None, True),
-    ]
-
-
 def test_a_device_that_the_kernel_does_not_know_by_that_name_has_no_disk() -> None:
-    assert environment._mount("/", "/dev/no-such-device", "ext4").disk is None
+    assert environment._kernel_name("/dev/no-such-device") is None
+    assert environment._kernel_name("nas:/export") is None
 
 
 def test_graphics_cards_are_named_once(tmp_path: Path) -> None:
