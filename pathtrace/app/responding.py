@@ -1,0 +1,80 @@
+"""Serves link probes of another host: joins the responder to whoever started it. Prints nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from pathtrace.errors import UsageError
+from pathtrace.probes.link_protocol import LEAST_TOKEN, format_address, parse_address
+from pathtrace.probes.responder import Responder
+from pathtrace.probes.responder_session import Limits, Served
+
+TOKEN_VARIABLE = "PATHTRACE_TOKEN"
+_DRAWN_BYTES = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """``drawn``: by us just now, so that somebody has to be told."""
+
+    value: str
+    drawn: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Responded:
+    """What a responder did. ``address`` is where it listened."""
+
+    address: str
+    sessions: tuple[Served, ...]
+    refused: int
+
+
+def given_token(environ: Mapping[str, str]) -> Token:
+    """The environment's, else a new one. UsageError: too short to keep anybody out."""
+    value = environ.get(TOKEN_VARIABLE, "")
+    if not value:
+        return Token(secrets.token_urlsafe(_DRAWN_BYTES), drawn=True)
+    if len(value) < LEAST_TOKEN:
+        raise UsageError(
+            f"{TOKEN_VARIABLE} has only {len(value)} characters",
+            hint=f"use at least {LEAST_TOKEN} that nobody can guess, or unset it and one is drawn",
+        )
+    return Token(value, drawn=False)
+
+
+class Responding:
+    """Listens once made (PlaceError, UsageError); ``serve`` waits until all sessions are over or ``stop``."""
+
+    def __init__(
+        self, listen: str, token: Token, limits: Limits, sessions: int, tell: Callable[[str], None]
+    ) -> None:
+        host, port = parse_address(listen)
+        self._responder = Responder(
+            (host, port), token.value, limits, tell, time.perf_counter_ns, sessions=sessions
+        )
+
+    @property
+    def address(self) -> str:
+        """Where it listens, with the port that it got."""
+        return format_address(*self._responder.address)
+
+    @property
+    def is_local(self) -> bool:
+        """True if no other host can reach it."""
+        return ipaddress.ip_address(self._responder.address[0].partition("%")[0]).is_loopback
+
+    async def serve(self) -> Responded:
+        """What was done, once it is over."""
+        address = self.address
+        await asyncio.to_thread(self._responder.serve)
+        return Responded(address, self._responder.served, self._responder.refused)
+
+    def stop(self) -> None:
+        """End ``serve``, and the session that is going on."""
+        self._responder.stop()
