@@ -63,7 +63,7 @@ class Writer:
     def write(self, item: Item, answer: str | None) -> Done:
         """One item, forced to the disk. OperationError, with what was wrong."""
         path = self._folder / hashlib.sha256(item.name.encode("utf-8", "backslashreplace")).hexdigest()[:32]
-        content = _content(item, answer)
+        content = content_of(item, answer)
         start, cpu = self._clock(), time.thread_time_ns()
         try:
             fd = os.open(path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
@@ -84,7 +84,7 @@ class Writer:
         return Done(start, end - start, written, (), opened - start, -1, end - flushing, cpu)
 
 
-def _content(item: Item, answer: str | None) -> bytes | memoryview:
+def content_of(item: Item, answer: str | None) -> bytes | memoryview:
     """Data as they are; an answer or pieces as text; pieces with vectors as one JSON object a line."""
     if answer is not None:
         return answer.encode()
