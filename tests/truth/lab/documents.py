@@ -1,7 +1,7 @@
 """What lies on the lab's disks: large files, many small ones, and documents that nobody here made.
 
-The bytes are random and cannot be compressed; the same seed gives the same ones. Everything is
-written at about the speed of memory, so that filling a disk costs a test little.
+The bytes are random and cannot be compressed; the same seed gives the same ones. Best made in memory,
+as the lab's disks do: there 5,000 files of 16 KiB take 0.2 s, and on ext4 ten times that.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class Postgres:
             autocommit=True,
             connect_timeout=5,
         ) as connection:
-            cursor = connection.execute(sql.SQL(statement), values or None)  # type: ignore[arg-type]
+            cursor = connection.execute(sql.SQL(statement), values or None)
             return cursor.fetchall() if cursor.description else []
 
 

@@ -35,7 +35,8 @@ class Responder:
 
 @contextlib.contextmanager
 def responder(host: Host, *, port: int = 7411, more: tuple[str, ...] = ()) -> Iterator[Responder]:
-    """``pathtrace respond`` on the host's address; ``more`` are further options of the command."""
+    """``pathtrace respond`` on the host's address; ``more`` are further options of the
+    command: without ``"--sessions", "N"`` it ends after one session."""
     token = secrets.token_urlsafe(24)
     argv = [sys.executable, "-m", "pathtrace", "respond", "--listen", f"{host.address}:{port}", *more]
     environment = {**os.environ, "PATHTRACE_TOKEN": token}

@@ -87,6 +87,7 @@ class Samba:
     shares: Mapping[str, Share]
     pid: int
     credentials: Path
+    configuration: Path
     log: Path
 
     def url(self, share: str, path: str = "") -> str:
@@ -122,7 +123,8 @@ def smbd(
 ) -> Iterator[Samba]:
     """Serve ``shares`` (name -> folder) on the host's address.
 
-    ``off`` refuses what it names, so that no client's own wish can turn it on.
+    Encryption that is ``off`` is refused to a client that asks for it. Signing cannot be refused since
+    SMB 2: ``off`` does not demand it, and a client that demands it gets it.
     """
     password = secrets.token_urlsafe(12)
     with claimed("samba") as claim:
@@ -145,8 +147,10 @@ def smbd(
         credentials.write_text(f"username = {USER}\npassword = {password}\n")
         argv = [_path("smbd"), "--foreground", "--no-process-group", f"--configfile={configuration}"]
         with served(host, claim, argv, port=port) as process:
-            log = claim.folder / "log"
-            yield Samba(host, port, USER, password, dict(shares), process.pid, credentials, log)
+            yield Samba(
+                *(host, port, USER, password, dict(shares), process.pid),
+                *(credentials, configuration, claim.folder / "log"),
+            )
 
 
 def _section(name: str, share: Share) -> str:

@@ -1,7 +1,7 @@
 """Other people's traffic over the same cable, made with iperf3.
 
 ``with traffic(nas, workstation, rate="500M"):`` keeps 500 Mbit/s flowing beside whatever is measured.
-TCP gives way to what it shares the cable with as that gives way to it; ``udp`` does not.
+It is TCP, which takes its part of a full cable; UDP would lose most of its own in the queue.
 By hand: ``python -m tests.truth.lab up`` prints a shell line for each host; iperf3 does the rest.
 """
 
@@ -14,7 +14,6 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
 
 from lab_leftovers import claimed, stop_tree
 
@@ -38,7 +37,6 @@ def traffic(
     *,
     rate: str = "0",
     streams: int = 1,
-    protocol: Literal["tcp", "udp"] = "tcp",
     port: int = PORT,
 ) -> Iterator[None]:
     """Send from one host to another until the block is left, from when bytes are flowing.
@@ -51,7 +49,6 @@ def traffic(
         argv = [
             *("iperf3", "--client", receiver.address, "--port", str(port), "--time", "86400"),
             *("--bitrate", each, "--parallel", str(streams), "--interval", "0"),
-            *(["--udp"] if protocol == "udp" else []),
         ]
         log = claim.folder / "log"
         received = _received(receiver)
