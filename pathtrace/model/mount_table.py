@@ -6,7 +6,9 @@ Pure, so that the table of another host can be read too. Finding disks and files
 from __future__ import annotations
 
 import os
+import posixpath
 import re
+from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -61,6 +63,33 @@ def described(line: MountLine, disk: str | None) -> Mount:
     device = _without_password(line.device)
     network = is_network(line.fstype, line.device)
     return Mount(line.path, device, line.fstype, disk, network, server, there, line.options)
+
+
+def placed(lines: tuple[MountLine, ...], line: MountLine, disk: str | None) -> Mount:
+    """The mount of a line of the table; an overlay has the network and server of what lies below it."""
+    mount = described(line, disk)
+    below, folder = below_of(lines, line)
+    if below is line:
+        return mount
+    under = described(below, disk)
+    there = under.there and posixpath.normpath(posixpath.join(under.there, folder))
+    return replace(mount, network=under.network, server=under.server, there=there)
+
+
+def below_of(lines: tuple[MountLine, ...], line: MountLine) -> tuple[MountLine, str]:
+    """What holds the data of an overlay, and the layer's folder on it: the first layer that lies on a
+    network, else the first.
+
+    The line itself if it is no overlay, or if its layers are out of sight, as in a container.
+    """
+    found = [(covering(lines, folder), folder) for folder in layers(line)]
+    seen = [
+        (each, posixpath.relpath(folder, each.path))
+        for each, folder in found
+        if each and each.fstype != line.fstype
+    ]
+    far = [pair for pair in seen if is_network(pair[0].fstype, pair[0].device)]
+    return next(iter((*far, *seen)), (line, "."))
 
 
 def is_network(fstype: str, device: str) -> bool:

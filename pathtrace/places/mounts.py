@@ -6,10 +6,8 @@ What a mount is worth (its speed, its server's cache) is left to others.
 from __future__ import annotations
 
 import os
-import posixpath
-from dataclasses import replace
 
-from pathtrace.model.mount_table import MountLine, covering, described, is_network, layers, parse_mountinfo
+from pathtrace.model.mount_table import MountLine, below_of, covering, parse_mountinfo, placed
 from pathtrace.model.run import Mount
 
 _MOUNTINFO = "/proc/self/mountinfo"
@@ -31,29 +29,8 @@ def mount_in(lines: tuple[MountLine, ...], path: str) -> Mount | None:
     found = covering(lines, path)
     if found is None:
         return None
-    below, folder = below_of(lines, found)
-    mount = described(found, _disk(below))
-    if below is found:
-        return mount
-    under = described(below, None)
-    there = under.there and posixpath.normpath(posixpath.join(under.there, folder))
-    return replace(mount, network=under.network, server=under.server, there=there)
-
-
-def below_of(lines: tuple[MountLine, ...], line: MountLine) -> tuple[MountLine, str]:
-    """What holds the data of an overlay, and the layer's folder on it: the first layer that lies on a
-    network, else the first.
-
-    The line itself if it is no overlay, or if its layers are out of sight, as in a container.
-    """
-    found = [(covering(lines, folder), folder) for folder in layers(line)]
-    seen = [
-        (each, posixpath.relpath(folder, each.path))
-        for each, folder in found
-        if each and each.fstype != line.fstype
-    ]
-    far = [pair for pair in seen if is_network(pair[0].fstype, pair[0].device)]
-    return next(iter((*far, *seen)), (line, "."))
+    below, _ = below_of(lines, found)
+    return placed(lines, found, _disk(below))
 
 
 def database_warning(mount: Mount | None) -> str | None:
