@@ -56,8 +56,7 @@ def target_of(url: str) -> Target:
     if not host:
         raise PlaceError("the URL names no host", hint=f"write {parts.scheme}://host/folder")
     # Within a file's path, a question mark or number sign is one.
-    path = parts.path + (f"?{parts.query}" if parts.query else "")
-    path += f"#{parts.fragment}" if parts.fragment else ""
+    path = url.partition("://")[2].removeprefix(parts.netloc)
     user, password = parts.username, parts.password
     return Target(
         scheme=parts.scheme,

@@ -144,9 +144,9 @@ class _Caller(asyncssh.SSHClient):
 
     def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
         self.refused = key.get_fingerprint()
+        files = self._settings.known_hosts
         with contextlib.suppress(ValueError, OSError):
-            known = asyncssh.match_known_hosts(self._settings.known_hosts, host, addr, port)
-            self.changed = bool(known[0])
+            self.changed = bool(files and asyncssh.match_known_hosts(files, host, addr, port)[0])
         return False
 
 
@@ -301,7 +301,8 @@ class SshShell:
             why = getattr(error, "reason", None) or error
             raise OperationError(f"{self._named(command)} could not be run: {why}") from error
         finally:
-            if process is not None and not process.is_closing():
+            if process is not None:
+                # Servers that pass no signals on end it at the next line that it cannot write.
                 with contextlib.suppress(OSError, asyncssh.Error):
                     process.terminate()
                 process.close()

@@ -103,14 +103,9 @@ def write_key(key: asyncssh.SSHKey, path: Path) -> None:
     path.chmod(0o600)
 
 
-def know(home: Path, folder: Path, port: int) -> None:
-    """Put the server's host key among the known ones."""
-    public = asyncssh.read_private_key(folder / "host_key").export_public_key().decode()
-    (home / ".ssh" / "known_hosts").write_text(f"[127.0.0.1]:{port} {public}")
-
-
 def _config(folder: Path, port: int, settings: str) -> Path:
-    know(folder / "home", folder, port)
+    public = asyncssh.read_private_key(folder / "host_key").export_public_key().decode()
+    (folder / "home" / ".ssh" / "known_hosts").write_text(f"[127.0.0.1]:{port} {public}")
     config = folder / "sshd_config"
     config.write_text(
         f"{settings}\n"
