@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.limits import Judged
-from pathtrace.analysis.round_trips import is_mapped
+from pathtrace.analysis.network_advice import Advice, far_advice, link_advice, trips_advice
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.model.scenario import Action, Commit, DatabaseSpec, Place
 from pathtrace.units import format_duration
@@ -15,14 +13,6 @@ GOOD_BATCH = 500
 """Rows per commit beyond which a larger batch hardly helps."""
 IDLE_MACHINE = 0.7
 """Below this share of all cores in use, more workers find a core."""
-
-
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """``free``: it costs no money."""
-
-    text: str
-    free: bool
 
 
 def advice(
@@ -34,6 +24,10 @@ def advice(
     match kind:
         case "commit":
             return _commit(evidence.place(subject), bound)
+        case "link" | "loss" | "mtu":
+            return link_advice(kind, subject, bound, study, evidence)
+        case "cpu" | "disk" | "server" if evidence.is_far(subject):
+            return far_advice(kind, subject, bound, judged, evidence)
         case "cpu":
             return _cpu(evidence.place(subject), bound, study, evidence)
         case "wait":
@@ -41,7 +35,7 @@ def advice(
         case "disk":
             return Advice(f"a faster disk under {subject} saves {bound}", False)
         case "round-trips":
-            return _round_trips(evidence.place(subject), bound)
+            return trips_advice(evidence.place(subject), bound)
         case "database":
             return Advice(f"larger batches or a leaner index at {subject} save {bound}", True)
         case "model":
@@ -62,14 +56,6 @@ def keep_loaded(model: str, saved_s: float, remedy: str | None = None) -> Advice
     """Against weights that are read again at each request; ``remedy`` where the reason is known."""
     what = remedy or f"keep the model at {model} loaded (keep-alive, one model at a time, unchanged options)"
     return Advice(f"{what}: saves at most {format_duration(saved_s)} a day", True)
-
-
-def _round_trips(place: Place, bound: str) -> Advice:
-    if is_mapped(place.spec):
-        text = f"read {place.name} ahead or whole (`access: read`) instead of page by page: saves {bound}"
-    else:
-        text = f"ask {place.name} for more at once (`depth`, `workers`) or for less often: saves {bound}"
-    return Advice(f"{text}; a faster link saves next to nothing", True)
 
 
 def _commit(place: Place, bound: str) -> Advice:

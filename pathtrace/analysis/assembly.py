@@ -23,6 +23,7 @@ from pathtrace.analysis.reloads import Calls, calls_of
 from pathtrace.analysis.requests import requests_report
 from pathtrace.analysis.rereading import Ending, endings
 from pathtrace.analysis.resources import dataset_reports, resource_reports
+from pathtrace.analysis.slow_link import link_faults
 from pathtrace.analysis.spread import estimate, middle
 from pathtrace.analysis.study import FlowStudy, daily, study
 from pathtrace.analysis.summary import ExecutionFigures, execution_figures
@@ -86,23 +87,25 @@ def assemble(run: Run) -> Report:
     requests = tuple(report for report in asked if report.after_idle_s is None)
     counted = {index: _counted(run, each, observed[index], requests) for index, each in studies.items()}
     flows = tuple(_flow_report(run, flow, counted.get(at)) for at, flow in enumerate(run.scenario.flows))
-    hops = _hops(run, studies, observed, doubts)
+    hops = _hops(evidence, studies, observed, doubts)
     ranked = ranking(tuple(counted.values()), evidence)
     everything = tuple(each for seen in observed.values() for each in seen)
     found = (
+        *link_faults(evidence, tuple(studies.values())),
         *load_findings(evidence, asked),
         *far_databases(evidence),
         *link_findings(evidence, hops),
         *findings(evidence, tuple(studies.values()), everything),
     )
+    resources = resource_reports(evidence, tuple(studies.values()))
     return Report(
-        verdict=verdict(evidence, ranked, hops, flows, found),
+        verdict=verdict(evidence, ranked, hops, flows, found, resources),
         dataset=dataset_reports(run),
         capacity=capacity_reports(evidence),
         hops=hops,
         flows=flows,
         requests=requests,
-        resources=resource_reports(run, tuple(studies.values())),
+        resources=resources,
         ranking=ranked,
         findings=found,
         caveats=doubts,
@@ -139,13 +142,14 @@ def _of_model(evidence: Evidence, gathered: _Gathered, each: FlowStudy, hop: Hop
 
 
 def _hops(
-    run: Run, studies: Studies, observed: Sightings, doubts: tuple[Caveat, ...]
+    evidence: Evidence, studies: Studies, observed: Sightings, doubts: tuple[Caveat, ...]
 ) -> tuple[HopReport, ...]:
+    run = evidence.run
     hops: list[HopReport] = []
     for index, flow in enumerate(run.scenario.flows):
         if index in studies:
             frequencies = tuple(each.report for each in observed[index])
-            hops += hop_reports(run, studies[index], frequencies, doubts)
+            hops += hop_reports(evidence, studies[index], frequencies, doubts)
         else:
             unobserved = FrequencyReport(flow.frequency.text, None, DRIVEN)
             about_it = about(doubts, (flow.name, *flow.path))

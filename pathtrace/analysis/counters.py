@@ -66,6 +66,28 @@ class Counters:
         heights = np.concatenate(([first], risen[inside], [last]))
         return float(np.interp(first + share * (last - first), heights, moments))
 
+    def edges(
+        self, observer: str, subject: str, metric: str, start_ns: int, end_ns: int
+    ) -> tuple[int, int] | None:
+        """The last reading at or before the span and the first at or after it, or its own ends."""
+        series = self._series.get((observer, subject, metric))
+        if series is None:
+            return None
+        before, after = series[0][series[0] <= start_ns], series[0][series[0] >= end_ns]
+        return int(before[-1]) if len(before) else start_ns, int(after[0]) if len(after) else end_ns
+
+    def median(self, observer: str, subject: str, metric: str, start_ns: int, end_ns: int) -> float | None:
+        """The middle value of a gauge within the span; None if it was not read there."""
+        series = self._series.get((observer, subject, metric))
+        if series is None:
+            return None
+        within = series[1][(series[0] >= start_ns) & (series[0] <= end_ns)]
+        return float(np.median(within)) if len(within) else None
+
+    def subjects(self, observer: str, metric: str) -> tuple[str, ...]:
+        """Whatever an observer told this counter of."""
+        return tuple(key[1] for key in self._series if key[0] == observer and key[2] == metric)
+
     def lowest(self, observer: str, subject: str, metric: str, start_ns: int, end_ns: int) -> float | None:
         """The smallest value of a gauge within the span."""
         series = self._series.get((observer, subject, metric))

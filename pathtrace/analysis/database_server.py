@@ -6,13 +6,10 @@ Knows CPU time, time kept from running and the disk beneath; commits are told ap
 from __future__ import annotations
 
 from pathtrace.analysis.evidence import Evidence, Span
-from pathtrace.analysis.limit import FULL, MOSTLY, TIE, TRACER, Limit, cores_text, unknown
-from pathtrace.analysis.reading import own_cpu_limit
+from pathtrace.analysis.limit import FULL, HELD_BACK, MOSTLY, TIE, TRACER, Limit, cores_text, unknown
+from pathtrace.analysis.own_work import own_cpu_limit
 from pathtrace.analysis.summary import StageFigures
 from pathtrace.units import format_ratio
-
-HELD_BACK = 0.3
-"""Share of an operation's time in which the server wants to run and may not: a quota, a full machine."""
 
 
 def database_server_limit(

@@ -94,6 +94,27 @@ class Evidence:
     def host(self, name: str) -> HostFacts | None:
         return self._hosts.get(name)
 
+    def is_far(self, place: str) -> bool:
+        """True if its data or its server is on another host than pathtrace."""
+        return self.place(place).host != self.run.scenario.here.name
+
+    def around(self, observer: str, subject: str, metric: str, span: Span) -> float | None:
+        """Growth between the readings that enclose a span, where no other execution lies between them.
+
+        What a counter shows a moment late still belongs to the span: nothing of the run happens outside.
+        Where another execution is near, the counter is interpolated at the span's end.
+        """
+        edges = self.counters.edges(observer, subject, metric, span.start_ns, span.end_ns)
+        if edges is None:
+            return None
+        start, end = edges
+        for window in self.run.windows:
+            if start < window.end_ns <= span.start_ns:
+                start = span.start_ns
+            if span.end_ns <= window.start_ns < end:
+                end = span.end_ns
+        return self.counters.growth(observer, subject, metric, start, end)
+
     def mount(self, place: str) -> Mount | None:
         reached = self._reached.get(place)
         return reached.mount if reached else None

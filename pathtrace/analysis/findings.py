@@ -8,6 +8,7 @@ import numpy as np
 
 from pathtrace.analysis.data_kinds import rebuilding
 from pathtrace.analysis.evidence import Evidence
+from pathtrace.analysis.far_findings import far_findings, is_faster_after_first
 from pathtrace.analysis.frequency import Observed
 from pathtrace.analysis.limit import BEYOND
 from pathtrace.analysis.memory_use import memory_findings
@@ -23,7 +24,6 @@ from pathtrace.units import format_bytes, format_duration, format_link, format_r
 AMPLIFIED = 1.2
 BUSY_ELSEWHERE = 0.25
 """Of a core."""
-FASTER = 1.25
 DRIFT = 0.1
 SPARSE = 0.01
 _ABOVE = (
@@ -40,6 +40,7 @@ def findings(
     """Frequency first, then what makes figures doubtful, then the rest."""
     return (
         *(each.finding for each in observed if each.finding is not None),
+        *far_findings(evidence, studies),
         *(finding for study in studies for finding in _impossible(evidence, study)),
         *sampled(evidence, studies),
         *_sparse(evidence),
@@ -149,7 +150,9 @@ def _over_repeats(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
     shown = (", ".join(format_duration(each) for each in took),)
     if len(took) < 2:
         return
-    if took[0] >= FASTER * float(np.median(took[1:])) and max(took[1:]) < took[0]:
+    if is_faster_after_first(took):
+        if any(evidence.is_far(place) for place in study.flow.path):
+            return  # which cache it was is told beside the hops' own
         text = (
             f"{study.flow.name} was faster after its first repeat: a cache on the way kept the data, "
             "or something had to start"

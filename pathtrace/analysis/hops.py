@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pathtrace.analysis.caveats import about
+from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.limits import Judged, not_measured
 from pathtrace.analysis.stand_ins import stand_ins
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.analysis.summary import HopFigures, throughput
 from pathtrace.analysis.timeuse import added
+from pathtrace.analysis.wire import wire
 from pathtrace.model.report import (
     Caveat,
     First,
@@ -28,11 +30,12 @@ _NO_THROUGHPUT = Throughput(None, None, None, None, None)
 
 
 def hop_reports(
-    run: Run, study: FlowStudy, frequencies: Sequence[FrequencyReport], doubts: Sequence[Caveat]
+    evidence: Evidence, study: FlowStudy, frequencies: Sequence[FrequencyReport], doubts: Sequence[Caveat]
 ) -> list[HopReport]:
     """Every hop of a flow that was measured, at least in part."""
+    run = evidence.run
     return [
-        _measured(run, study, index, frequencies[index], doubts)
+        _measured(evidence, study, index, frequencies[index], doubts)
         if study.chosen.hops[index] is not None
         else _unmeasured(
             run, study.flow, hop, frequencies[index], study.limits[index], _about_hop(doubts, study.flow, hop)
@@ -49,12 +52,13 @@ def unmeasured_hops(
 
 
 def _measured(
-    run: Run, study: FlowStudy, index: int, frequency: FrequencyReport, doubts: Sequence[Caveat]
+    evidence: Evidence, study: FlowStudy, index: int, frequency: FrequencyReport, doubts: Sequence[Caveat]
 ) -> HopReport:
-    hop, figures = study.flow.hops[index], study.chosen.hops[index]
+    run, hop, figures = evidence.run, study.flow.hops[index], study.chosen.hops[index]
     assert figures is not None
     repeats = [each for repeat in study.repeats if (each := repeat.hops[index]) is not None]
     stages = tuple(_stage(study.stages[stage]) for stage in hop.stages if stage in study.stages)
+    moving = tuple(study.stages[stage].figures for stage in hop.stages if stage in study.stages)
     main = study.stages.get(hop.main_stage)
     return HopReport(
         flow=study.flow.name,
@@ -78,6 +82,7 @@ def _measured(
         limited_by=study.limits[index],
         caveats=_about_hop(doubts, study.flow, hop),
         series=study.series[index] if study.series else (),
+        wire=wire(moving, figures.bytes, evidence, study.span),
     )
 
 

@@ -19,6 +19,53 @@ NEAR_TRACER = 0.6
 MOSTLY = 0.5
 SLIGHT = 0.1
 TIE = 0.1
+HELD_BACK = 0.3
+"""Share of the time in which a program wants to run and may not: a quota, a full machine."""
+
+# Of hops that cross a network.
+LINK_FULL = 0.9
+"""Of a link's measured or computed ceiling."""
+WELL_BELOW = 0.8
+"""Of a link's ceiling: what is below it was held by something else."""
+IDLE_LINK = 0.5
+LOSSY = 0.002
+"""Lost or late segments per segment, above which a connection slows down noticeably."""
+VERY_LOSSY = 0.01
+"""As much is never just a link that is filled: also where its ceiling is not known."""
+TRICKLE = 0.5
+"""Of a link's ceiling: below it a path that swallows large packets is what holds."""
+SERVED = 0.5
+"""Of the bytes asked for: if fewer crossed the wire, or came off a disk, a cache served the rest."""
+AMPLIFIED = 1.2
+OTHERS = 0.1
+"""Share of a link's bytes that makes other traffic worth saying."""
+FAR_TRACER = 0.8
+"""Of what the same protocol does against memory, over a network."""
+SHORT_TRIP_S = 0.0002
+"""Round trips as short as that are less than what a server itself takes to answer."""
+ONE_BY_ONE = 1.5
+"""Requests that one after the other would take longer than that share of an operation go out together."""
+FEW_TRIPS = 3.0
+"""An operation that takes no longer than so many round trips is made of them."""
+SMALL_OPERATION_TRIPS = 6.0
+"""The same, of opening, reading and closing a small file, where requests cannot be counted."""
+REQUEST_BYTES = 64
+"""The least that a request of any protocol takes."""
+QUEUE_FULL_BYTES = 1_000_000
+"""Received and not yet taken: whoever should take it is slow."""
+FAR_SPAN_S = 2.0
+"""Other hosts tell once a second: a shorter stretch between others cannot be told from them."""
+LONG_PAUSE_S = 0.02
+ALONE = 0.03
+"""Of an interface's payload: if others moved no more, its counter is the hop's own."""
+OTHER_CORES = 0.25
+OTHER_DISK_BYTES_PER_S = 1_000_000
+"""What another job on a host must at least use to be worth saying: cores, and bytes of its disk."""
+SLOW_LINK = 0.7
+"""Of its nominal speed; less is a finding."""
+SLOW_WIFI = 0.35
+MEASURED_ABOVE = 1.05
+"""Of what an interface carries: a measurement above it cannot be."""
 
 UNKNOWN = "unknown"
 TRACER = "tracer"

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pathtrace.analysis.evidence import Evidence, Span
+from pathtrace.analysis.far_limits import hung
 from pathtrace.analysis.limit import MOSTLY, TIE, TRACER, UNKNOWN, Limit, unknown
 from pathtrace.analysis.processing import process_limit
 from pathtrace.analysis.reading import load_limit, read_limit, write_limit
@@ -36,7 +37,7 @@ def judge(figures: StageFigures, flow: Flow, evidence: Evidence, span: Span) -> 
 
 def _limit(figures: StageFigures, flow: Flow, evidence: Evidence, span: Span) -> Limit:
     if figures.mostly_failed:
-        return _failures(figures)
+        return hung(figures, evidence, span, figures.stage.place) or _failures(figures)
     match figures.stage.action:
         case Action.READ:
             return read_limit(figures, evidence, span)

@@ -41,3 +41,32 @@ def link_findings(evidence: Evidence, hops: Sequence[HopReport]) -> Iterator[Fin
         if flow.frequency.kind is FrequencyKind.PER_REQUEST
     ]
     yield Finding("unused-link", no_hop_crosses(names).rstrip("."), tuple(asked))
+
+
+def link_name(evidence: Evidence, place: str) -> str:
+    """``link:L`` of the way to a place on another host.
+
+    Of several declared links the one that the route's interface has, where kind or speed tell; else the
+    first. An undeclared one bears both hosts' names, as whoever measured it wrote them.
+    """
+    far, here = evidence.place(place).host, evidence.run.scenario.here.name
+    joining = [link for link in evidence.run.scenario.links if {far, here} <= set(link.hosts)]
+    if joining:
+        return f"link:{_routed(evidence, far, joining).name}"
+    names = (f"link:{far}-{here}", f"link:{here}-{far}")
+    known = [ceiling.resource for ceiling in evidence.run.ceilings]
+    return next((name for name in names if name in known), names[0])
+
+
+def _routed(evidence: Evidence, far: str, joining: Sequence[Link]) -> Link:
+    """The link of the interface that the route takes."""
+    route = next((route for route in evidence.run.routes if route.host == far), None)
+    found = evidence.here.interfaces if evidence.here else ()
+    facts = next((each for each in found if route is not None and each.name == route.interface), None)
+    if facts is not None and len(joining) > 1:
+        for link in joining:
+            if link.kind == facts.kind and (
+                facts.speed_bytes_per_s is None or link.speed_bytes_per_s == facts.speed_bytes_per_s
+            ):
+                return link
+    return joining[0]

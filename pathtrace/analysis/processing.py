@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathtrace.analysis.evidence import Evidence, Span
+from pathtrace.analysis.far_limits import far_way_limit, link_alone
 from pathtrace.analysis.limit import FULL, MOSTLY, SLIGHT, TRACER, Limit, cores_text, unknown
-from pathtrace.analysis.reading import own_cpu_limit
-from pathtrace.analysis.summary import Spell, StageFigures
+from pathtrace.analysis.own_work import own_cpu_limit
+from pathtrace.analysis.pauses import is_fixed, wait_limit
+from pathtrace.analysis.summary import StageFigures
 from pathtrace.model.scenario import Flow, PlaceKind, ProcessSpec
-from pathtrace.units import format_bytes, format_duration, format_ratio
+from pathtrace.units import format_bytes, format_ratio
 
 LITTLE_CPU = 0.25
 """Below this share of CPU an operation mostly waits, whatever its spread."""
-FIXED = 0.15
-"""A spread (ninetieth less tenth percentile, over the median) that small is a fixed pause."""
 SOMEBODY_ELSE = 2.0
 """A device that read this many times what the command did was busy with something else."""
 SHARED_CPU = 0.3
@@ -26,7 +26,8 @@ def process_limit(figures: StageFigures, flow: Flow, evidence: Evidence, span: S
     if spec.run is not None:
         return _in_process(figures, evidence, span)
     if spec.url is not None:
-        return _service(figures, evidence)
+        way = far_way_limit(figures, evidence, span, figures.stage.place)
+        return way or _service(figures, evidence)
     return _command(figures, flow, evidence, span)
 
 
@@ -39,33 +40,6 @@ def cpu_text(figures: StageFigures, evidence: Evidence) -> str:
         f"{place.name} on {place.host} computes {share} of the time that its operations take "
         f"({cores_text(cores)} of {evidence.cores})"
     )
-
-
-def pause_text(what: str, idle: Spell) -> str:
-    """A fixed part, with the percentiles that show it."""
-    return (
-        f"p10 {format_duration(idle.p10_s)}, p90 {format_duration(idle.p90_s)} without CPU: a fixed pause of "
-        f"about {format_duration(idle.p10_s)} at each {what}"
-    )
-
-
-def is_fixed(idle: Spell | None) -> bool:
-    """True if nearly every operation waits equally long."""
-    return idle is not None and idle.p50_s > 0 and idle.p90_s - idle.p10_s <= FIXED * idle.p50_s
-
-
-def wait_limit(figures: StageFigures, place: str, seen: tuple[str, ...], share: float) -> Limit:
-    """Nothing busy while time passes; the fixed part is named where there is one."""
-    idle = figures.idle
-    if idle is not None and is_fixed(idle):
-        text = pause_text("call", idle)
-    elif idle is not None:
-        text = (
-            f"p10 {format_duration(idle.p10_s)}, p90 {format_duration(idle.p90_s)} of a call pass without CPU"
-        )
-    else:
-        text = "time passes without CPU"
-    return Limit(f"wait:{place}", (text, *seen), utilisation=max(0.0, 1 - share))
 
 
 def _in_process(figures: StageFigures, evidence: Evidence, span: Span) -> Limit:
@@ -87,8 +61,8 @@ def _command(figures: StageFigures, flow: Flow, evidence: Evidence, span: Span) 
     cpu = f"cpu:{figures.stage.place}"
     if share >= FULL:
         return Limit(cpu, seen, utilisation=min(1.0, share))
-    if (disk := _own_disk(figures, flow, evidence, span)) is not None:
-        return disk
+    if (source := _own_source(figures, flow, evidence, span)) is not None:
+        return source
     machine = evidence.host_share(span) or 0.0
     full = (*seen, f"all cores together are {format_ratio(min(1.0, machine))} busy: it waits its turn to run")
     demand = figures.workers * share / evidence.cores
@@ -111,6 +85,14 @@ def _waiting(
 ) -> Limit:
     """A command that starts slowly since pathtrace cannot start it faster does not wait by itself."""
     return own_cpu_limit(evidence, span, seen) or wait_limit(figures, figures.stage.place, seen, share)
+
+
+def _own_source(figures: StageFigures, flow: Flow, evidence: Evidence, span: Span) -> Limit | None:
+    """What a command that reads its documents itself reads from: the link they come over, or their disk."""
+    source = next((name for name in flow.path if evidence.place(name).kind is PlaceKind.FILES), None)
+    if source is not None and figures.io_bytes and evidence.is_far(source):
+        return link_alone(figures, evidence, span, source)
+    return _own_disk(figures, flow, evidence, span)
 
 
 def _own_disk(figures: StageFigures, flow: Flow, evidence: Evidence, span: Span) -> Limit | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pathtrace.analysis.advice import Advice, advice, keep_loaded
+from pathtrace.analysis.advice import advice, keep_loaded
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.frequency import Observed
 from pathtrace.analysis.limits import Judged
+from pathtrace.analysis.network_advice import Advice
 from pathtrace.analysis.sampled import share_of_pass, was_cut_short
 from pathtrace.analysis.stand_ins import stand_ins
 from pathtrace.analysis.study import Daily, FlowStudy

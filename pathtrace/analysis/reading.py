@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from pathtrace.analysis.evidence import DiskUse, Evidence, Span
+from pathtrace.analysis.far_limits import far_file_limit
 from pathtrace.analysis.limit import (
     BEYOND,
     FULL,
     MOSTLY,
     NEAR_CEILING,
-    NEAR_TRACER,
     SLIGHT,
     TRACER,
+    UNKNOWN,
     Limit,
-    cores_text,
     unknown,
 )
+from pathtrace.analysis.own_work import tracer_limit
 from pathtrace.analysis.round_trips import round_trips
 from pathtrace.analysis.summary import StageFigures
 from pathtrace.units import format_bytes, format_count_rate, format_rate, format_ratio
 
 LOW_MEMORY = 0.05
 """Share of memory available below which page faults mean too little memory."""
+
+_UNEXPLAINED = (UNKNOWN, "server", "wait")
+"""Of a write: what syncing at the end of each operation explains better."""
 
 
 def read_limit(figures: StageFigures, evidence: Evidence, span: Span) -> Limit:
@@ -30,6 +34,8 @@ def read_limit(figures: StageFigures, evidence: Evidence, span: Span) -> Limit:
             ("its documents were handed on unread: the next place opens them itself",),
             "see the hop after it: reading is part of that place's operations",
         )
+    if evidence.is_far(figures.stage.place):
+        return far_file_limit(figures, evidence, span)
     mount = evidence.mount(figures.stage.place)
     if mount is not None and mount.network:
         return _network(figures, evidence, span)
@@ -59,9 +65,14 @@ def read_limit(figures: StageFigures, evidence: Evidence, span: Span) -> Limit:
 
 def write_limit(figures: StageFigures, evidence: Evidence, span: Span) -> Limit:
     """Commit if syncing takes the time, the disk if it is full, else pathtrace itself."""
+    far = far_file_limit(figures, evidence, span) if evidence.is_far(figures.stage.place) else None
+    if far is not None and far.resource.partition(":")[0] not in _UNEXPLAINED:
+        return far
     if figures.finish_share >= MOSTLY:
         text = f"closing and syncing take {format_ratio(figures.finish_share)} of an operation"
         return Limit(f"commit:{figures.stage.place}", (text,), utilisation=figures.finish_share)
+    if far is not None:
+        return far
     disk = evidence.disk(figures.stage.place, span)
     busy = disk.busy_share(figures.active_s) if disk else None
     if disk is not None and busy is not None and busy >= FULL:
@@ -79,30 +90,6 @@ def load_limit(figures: StageFigures, evidence: Evidence, span: Span) -> Limit:
     return tracer_limit(figures, evidence, span, seen) or unknown(
         seen, "load the weights into the real model server instead of the stand-in"
     )
-
-
-def tracer_limit(
-    figures: StageFigures, evidence: Evidence, span: Span, seen: tuple[str, ...]
-) -> Limit | None:
-    """pathtrace itself, if its code path or its thread, loop or process is at its end; else None."""
-    if (ceiling := _at_tracer_ceiling(figures, evidence)) is not None:
-        return Limit(TRACER, (*seen, ceiling[0]), utilisation=ceiling[1])
-    if figures.cpu_share is not None and figures.cpu_share >= FULL:
-        text = f"pathtrace's own thread computes {format_ratio(min(1.0, figures.cpu_share))} of the time"
-        return Limit(TRACER, (*seen, text), utilisation=min(1.0, figures.cpu_share))
-    return own_cpu_limit(evidence, span, seen)
-
-
-def own_cpu_limit(evidence: Evidence, span: Span, seen: tuple[str, ...]) -> Limit | None:
-    """pathtrace's process or event loop fills a core: its in-process stages share one interpreter."""
-    own, loop = evidence.own_cores(span), evidence.loop_cores(span)
-    if own is not None and own >= FULL:
-        text = f"pathtrace's own process uses {cores_text(own)}, and its stages share one interpreter"
-        return Limit(TRACER, (*seen, text), utilisation=min(1.0, own))
-    if loop is not None and loop >= FULL:
-        text = f"pathtrace's event loop uses {cores_text(loop)}"
-        return Limit(TRACER, (*seen, text), utilisation=min(1.0, loop))
-    return None
 
 
 def _off_the_disk(
@@ -161,18 +148,6 @@ def _short_memory(figures: StageFigures, evidence: Evidence, span: Span) -> Limi
     host = evidence.run.scenario.here.name
     text = f"only {format_ratio(available)} of the memory was available, {format_bytes(faults)} were paged in"
     return Limit(f"memory:{host}", (text, _rate_text(figures)), utilisation=1 - available)
-
-
-def _at_tracer_ceiling(figures: StageFigures, evidence: Evidence) -> tuple[str, float] | None:
-    ceiling = evidence.tracer_ceiling(figures)
-    if ceiling is None:
-        return None
-    by_rate = figures.rate / ceiling.bytes_per_s if ceiling.bytes_per_s else 0.0
-    by_count = figures.operation_rate / ceiling.operations_per_s if ceiling.operations_per_s else 0.0
-    near = max(by_rate, by_count)
-    if near < NEAR_TRACER:
-        return None
-    return f"{format_ratio(near)} of what the same code path does against memory", min(1.0, near)
 
 
 def _disk(figures: StageFigures) -> str:

@@ -4,28 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.limit import UNKNOWN
+from pathtrace.analysis.link_use import link_uses
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.model.report import DatasetReport, ResourceReport
 from pathtrace.model.run import Ceiling, Run
 from pathtrace.model.scenario import Action, PlaceKind
 
 
-def resource_reports(run: Run, studies: Sequence[FlowStudy]) -> tuple[ResourceReport, ...]:
-    """Those with a ceiling first, then declared links, then what limits a stage without a ceiling."""
-    used = _utilisation(studies)
-    reports = {ceiling.resource: _of_ceiling(ceiling, used, studies) for ceiling in run.ceilings}
+def resource_reports(evidence: Evidence, studies: Sequence[FlowStudy]) -> tuple[ResourceReport, ...]:
+    """Those with a ceiling first, then declared links, then what limits a stage without a ceiling.
+
+    A link has one entry for each direction that was measured.
+    """
+    run, used = evidence.run, _utilisation(studies)
+    full = _link_shares(evidence, studies)
+    reports = {
+        (ceiling.resource, ceiling.direction): _of_ceiling(ceiling, used, full, studies)
+        for ceiling in run.ceilings
+    }
+    named = {name for name, _ in reports}
     for link in run.scenario.links:
         name = f"link:{link.name}"
-        source = "declared" if link.speed_bytes_per_s else None
-        reports.setdefault(
-            name, ResourceReport(name, "link", link.speed_bytes_per_s, None, None, source, None, None)
-        )
-    for name, (share, evidence) in used.items():
-        if name != UNKNOWN:
+        if name not in named:
+            source = "declared" if link.speed_bytes_per_s else None
+            share = max((each for (of, _), each in full.items() if of == name), default=None)
+            reports[name, None] = ResourceReport(
+                name, "link", link.speed_bytes_per_s, None, None, source, share, None
+            )
+    named = {name for name, _ in reports}
+    for name, (share, why) in used.items():
+        if name != UNKNOWN and name not in named:
             kind = name.partition(":")[0]
-            reports.setdefault(name, ResourceReport(name, kind, None, None, None, None, share, evidence))
+            reports[name, None] = ResourceReport(name, kind, None, None, None, None, share, why)
     return tuple(reports.values())
+
+
+def _link_shares(evidence: Evidence, studies: Sequence[FlowStudy]) -> dict[tuple[str, str], float]:
+    """How full each direction of a link was at most, where its ceiling is known."""
+    shares: dict[tuple[str, str], float] = {}
+    for study in studies:
+        for judged in study.stages.values():
+            place = judged.figures.stage.place
+            if not evidence.is_far(place):
+                continue
+            for use in link_uses(judged.figures, evidence, study.span, place):
+                if use.share is not None:
+                    key = (use.link, use.direction)
+                    shares[key] = max(shares.get(key, 0.0), use.share)
+    return shares
 
 
 def dataset_reports(run: Run) -> tuple[DatasetReport, ...]:
@@ -45,11 +73,15 @@ def dataset_reports(run: Run) -> tuple[DatasetReport, ...]:
 
 
 def _of_ceiling(
-    ceiling: Ceiling, used: dict[str, tuple[float | None, str]], studies: Sequence[FlowStudy]
+    ceiling: Ceiling,
+    used: dict[str, tuple[float | None, str]],
+    full: dict[tuple[str, str], float],
+    studies: Sequence[FlowStudy],
 ) -> ResourceReport:
     kind, _, subject = ceiling.resource.partition(":")
-    share = used.get(ceiling.resource, (None, ""))[0]
-    if share is None:
+    if kind == "link":
+        share = full.get((ceiling.resource, ceiling.direction or ""))
+    elif (share := used.get(ceiling.resource, (None, ""))[0]) is None:
         share = _rate_share(ceiling, kind, subject, studies)
     return ResourceReport(
         name=ceiling.resource,
@@ -60,6 +92,7 @@ def _of_ceiling(
         ceiling_source=ceiling.source,
         utilisation=share,
         evidence=ceiling.evidence,
+        direction=ceiling.direction,
     )
 
 

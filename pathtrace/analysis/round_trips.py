@@ -8,7 +8,17 @@ Calls that read are not counted by the kernel: there it tells that more at once 
 from __future__ import annotations
 
 from pathtrace.analysis.evidence import Evidence
-from pathtrace.analysis.limit import MOSTLY, Limit
+from pathtrace.analysis.limit import (
+    FEW_TRIPS,
+    IDLE_LINK,
+    MOSTLY,
+    ONE_BY_ONE,
+    REQUEST_BYTES,
+    SHORT_TRIP_S,
+    SMALL_OPERATION_TRIPS,
+    Limit,
+)
+from pathtrace.analysis.network_evidence import Sockets, path_of
 from pathtrace.analysis.summary import StageFigures
 from pathtrace.model.scenario import Access, FilesSpec
 from pathtrace.units import format_bytes, format_duration, format_rate, format_ratio
@@ -16,8 +26,6 @@ from pathtrace.units import format_bytes, format_duration, format_rate, format_r
 FASTER_TOGETHER = 2.0
 """With more requests at once at least this many times the rate: no line or disk was full."""
 _WEIGHTS = (".gguf", ".safetensors")
-FEW_TRIPS = 3.0
-"""An operation that takes no longer than so many round trips is made of them."""
 
 
 def round_trips(figures: StageFigures, evidence: Evidence, seen: tuple[str, ...]) -> Limit | None:
@@ -73,3 +81,58 @@ def _call_by_call(
         texts.append(f"with more requests at once it gave {format_rate(best)}: nothing behind it is full")
     share = min(1.0, 1 / each) if each else None
     return Limit(f"round-trips:{figures.stage.place}", tuple(texts), utilisation=share)
+
+
+def counted_trips(
+    figures: StageFigures,
+    evidence: Evidence,
+    place: str,
+    sockets: Sockets | None,
+    link_share: float | None,
+    seen: tuple[str, ...],
+) -> Limit | None:
+    """``round-trips:P`` of a place on another host: requests one after the other, on a link that idles.
+
+    Round trips shorter than a server's own work are no explanation, but of mapped pages.
+    """
+    mapped = is_mapped(evidence.place(place).spec)
+    if mapped and place == figures.stage.place and (paged := round_trips(figures, evidence, seen)):
+        return paged
+    trip_s = trip_time(evidence, place, sockets)
+    if trip_s is None or trip_s < SHORT_TRIP_S or not figures.operations or not figures.elapsed_s:
+        return None
+    if link_share is not None and link_share > IDLE_LINK:
+        return None
+    each_s = figures.elapsed_s / figures.operations
+    share = _explained(figures, sockets, trip_s, each_s)
+    if share is None:
+        return round_trips(figures, evidence, seen) if place == figures.stage.place else None
+    count = max(1, round(each_s / trip_s))
+    text = (
+        f"an operation takes {format_duration(each_s)}: about {count} round "
+        f"{'trip' if count == 1 else 'trips'} of {format_duration(trip_s)} one after the other"
+    )
+    return Limit(f"round-trips:{place}", (*seen, text), utilisation=min(1.0, share))
+
+
+def trip_time(evidence: Evidence, place: str, sockets: Sockets | None) -> float | None:
+    """Of the network alone where that is known: of a connection, else a connect, the cheapest request."""
+    path, alone = path_of(evidence, place), evidence.ceiling(f"round-trips:{place}")
+    known = (
+        sockets.min_rtt_s if sockets else None,
+        path.connect_s if path else None,
+        alone.latency_s if alone else None,
+    )
+    return next((value for value in known if value), None)
+
+
+def _explained(figures: StageFigures, sockets: Sockets | None, trip_s: float, each_s: float) -> float | None:
+    """The share of an operation's time that its requests take one after the other; None: they do not."""
+    trips = each_s / trip_s
+    if sockets is None or sockets.segments_out is None or not sockets.sent:
+        return 1.0 if trips <= SMALL_OPERATION_TRIPS else None
+    requests = min(sockets.segments_out, sockets.sent / REQUEST_BYTES) / figures.operations
+    share = requests / trips
+    if share > ONE_BY_ONE:
+        return 1.0 if trips <= FEW_TRIPS else None
+    return share if share >= MOSTLY else None

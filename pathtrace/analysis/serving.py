@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathtrace.analysis.database_server import database_server_limit
 from pathtrace.analysis.evidence import Evidence, ServerUse, Span
+from pathtrace.analysis.far_limits import far_way_limit
 from pathtrace.analysis.limit import (
     FULL,
     MOSTLY,
@@ -15,8 +16,9 @@ from pathtrace.analysis.limit import (
     per_operation,
     unknown,
 )
-from pathtrace.analysis.processing import is_fixed, wait_limit
-from pathtrace.analysis.reading import LOW_MEMORY, own_cpu_limit
+from pathtrace.analysis.own_work import own_cpu_limit
+from pathtrace.analysis.pauses import is_fixed, wait_limit
+from pathtrace.analysis.reading import LOW_MEMORY
 from pathtrace.analysis.rereading import WHOLE
 from pathtrace.analysis.summary import StageFigures
 from pathtrace.model.scenario import Commit, DatabaseSpec, Flow, InferenceSpec
@@ -31,6 +33,8 @@ EXPLAINED = 0.75
 def insert_limit(figures: StageFigures, evidence: Evidence, span: Span) -> Limit:
     """Commit if making it durable takes half of the time; else the engine's CPU; else the disk."""
     place = figures.stage.place
+    if (way := far_way_limit(figures, evidence, span, place)) is not None:
+        return way
     commit, cpu = figures.finish_share, figures.cpu_share or 0.0
     seen = _commit_texts(figures, evidence)
     if (index := _index_work(figures, evidence)) is not None:
@@ -58,6 +62,8 @@ def _index_work(figures: StageFigures, evidence: Evidence) -> str | None:
 
 def lookup_limit(figures: StageFigures, evidence: Evidence, span: Span) -> Limit:
     """The engine's CPU, else the disk under it."""
+    if (way := far_way_limit(figures, evidence, span, figures.stage.place)) is not None:
+        return way
     seen = (f"a query takes {per_operation(figures.elapsed_s, figures.operations)} on average",)
     return _engine_limit(figures, evidence, span, seen, 0.0)
 
@@ -75,6 +81,8 @@ def model_limit(figures: StageFigures, flow: Flow, evidence: Evidence, span: Spa
         return own_cpu_limit(evidence, span, (mean,)) or unknown(
             (mean, "a stand-in answers"), "name the model server's `url`"
         )
+    if (way := far_way_limit(figures, evidence, span, model)) is not None:
+        return way
     server = evidence.server_during(model, figures)
     if server is None:
         return Limit(f"model:{model}", (mean, "its process cannot be seen from here"))

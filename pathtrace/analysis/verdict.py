@@ -7,15 +7,24 @@ from collections.abc import Sequence
 from pathtrace.analysis.caveats import fault_text, why_not_measured
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.known_documents import READ_AGAIN
+from pathtrace.analysis.limit import IDLE_LINK
 from pathtrace.analysis.links import crosses, no_hop_crosses, unused_links
 from pathtrace.analysis.sampled import share_of_pass
 from pathtrace.analysis.stand_ins import stand_ins
-from pathtrace.model.report import Finding, FlowReport, HopReport, RankingEntry, Verdict
+from pathtrace.model.report import Finding, FlowReport, HopReport, RankingEntry, ResourceReport, Verdict
 from pathtrace.model.scenario import FrequencyKind, Link
 from pathtrace.units import format_duration, format_ratio
 
 _FAILED = ("failed", "mostly-failed")
-_CURES = {"frequency": "keep the model loaded", READ_AGAIN: "keep the list of known documents"}
+_CURES = {
+    "slow-link": "find out why before buying anything: cable, port, negotiated speed",
+    "other-interface": "mend the route or name the other address",
+    "mtu-black-hole": "set one MTU on the whole way",
+    "frequency": "keep the model loaded",
+    READ_AGAIN: "keep the list of known documents",
+    "client-cache": "repeat with `start: cold`",
+}
+"""By a finding's code, what ends it; the first of these that was found is said."""
 
 
 def verdict(
@@ -24,17 +33,18 @@ def verdict(
     hops: Sequence[HopReport],
     flows: Sequence[FlowReport],
     findings: Sequence[Finding],
+    resources: Sequence[ResourceReport],
 ) -> Verdict:
-    """Failure first, then disagreement about frequency; what follows says if rank 1 rests on a stand-in."""
+    """Failure first, then what surprises; what follows says if rank 1 rests on a stand-in."""
     failed = [_failure(finding) for finding in findings if finding.code in _FAILED]
     if not ranking:
         return Verdict(tuple(failed[:3]) or (_nothing(evidence),))
     unheard = _unheard(ranking, flows)
     lines = _missing(evidence, unheard, hops)[:1] + failed[:1]
     at = len(lines)
-    lines += [_surprise(finding) for finding in findings if finding.code in _CURES][:1]
+    lines += [_surprise(finding) for code in _CURES for finding in findings if finding.code == code][:1]
     lines.append(_limit(ranking[0], _opening(ranking[0], unheard), _part(evidence, ranking[0], flows)))
-    if (link := _links(evidence, hops, flows)) is not None:
+    if (link := _links(evidence, hops, flows, resources)) is not None:
         lines.append(link)
     lines.append(_first_step(ranking, flows))
     if rests_on := stand_ins(evidence.run.scenario, ranking[0].flow, ranking[0].hop):
@@ -43,7 +53,7 @@ def verdict(
 
 
 def _surprise(finding: Finding) -> str:
-    """Data that moves more often than was declared, and what ends that."""
+    """What is not as it was thought to be, and what ends that."""
     return f"{finding.text}; {_CURES[finding.code]} (free)."
 
 
@@ -94,7 +104,12 @@ def _resource(resource: str) -> str:
     return "limited by what is not known yet" if resource == "unknown" else f"limited by {resource}"
 
 
-def _links(evidence: Evidence, hops: Sequence[HopReport], flows: Sequence[FlowReport]) -> str | None:
+def _links(
+    evidence: Evidence,
+    hops: Sequence[HopReport],
+    flows: Sequence[FlowReport],
+    resources: Sequence[ResourceReport],
+) -> str | None:
     """Whether each declared link takes part at all; how much lies on the hops that cross it."""
     links = evidence.run.scenario.links
     measured = [hop for hop in hops if hop.duration_s is not None]
@@ -104,10 +119,16 @@ def _links(evidence: Evidence, hops: Sequence[HopReport], flows: Sequence[FlowRe
         return None
     if not used:
         return no_hop_crosses(idle)
-    return " ".join(_share(evidence, link, measured, flows) for link in used)
+    return " ".join(_share(evidence, link, measured, flows, resources) for link in used)
 
 
-def _share(evidence: Evidence, link: Link, hops: Sequence[HopReport], flows: Sequence[FlowReport]) -> str:
+def _share(
+    evidence: Evidence,
+    link: Link,
+    hops: Sequence[HopReport],
+    flows: Sequence[FlowReport],
+    resources: Sequence[ResourceReport],
+) -> str:
     crossing = [hop for hop in hops if crosses(evidence, hop, link)]
     names = {(hop.flow, hop.name) for hop in crossing}
     spent = sum(
@@ -120,8 +141,20 @@ def _share(evidence: Evidence, link: Link, hops: Sequence[HopReport], flows: Seq
     carried, whose = ", ".join(hop.name for hop in crossing), ", ".join(sorted(touched))
     return (
         f"{link.name} carries {carried}: {share} of the time of {whose}, limited by {limits}; "
-        "what the link itself can do was not measured."
+        f"{_fullness(link, resources, limits)}."
     )
+
+
+def _fullness(link: Link, resources: Sequence[ResourceReport], limits: str) -> str:
+    """How full it was at most, and whether a faster one would help."""
+    mine = [each for each in resources if each.name == f"link:{link.name}"]
+    full = max((each.utilisation for each in mine if each.utilisation is not None), default=None)
+    if full is None or all(each.ceiling_source not in ("measured", "computed") for each in mine):
+        return "what the link itself can do was not measured"
+    text = f"the link was at most {format_ratio(min(1.0, full))} full"
+    if full <= IDLE_LINK and f":{link.name}" not in limits:
+        return f"{text}: a faster one would change next to nothing"
+    return text
 
 
 def _first_step(ranking: Sequence[RankingEntry], flows: Sequence[FlowReport]) -> str:

@@ -20,6 +20,7 @@ from pathtrace.model.report import (
     StageReport,
     Throughput,
     TimeUse,
+    Wire,
 )
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
@@ -118,7 +119,7 @@ def _point(value: Point) -> Document:
 
 
 def hop(value: HopReport) -> Document:
-    """One entry of ``hops``. ``wire`` is null: nothing here counts bytes on the wire."""
+    """One entry of ``hops``. ``wire`` is null where nothing crosses a network, or nobody counted."""
     return {
         "flow": value.flow,
         "name": value.name,
@@ -138,10 +139,21 @@ def hop(value: HopReport) -> Document:
         "time": time_use(value.time),
         "stages": [stage(part) for part in value.stages],
         "first": _first(value.first),
-        "wire": None,
+        "wire": _wire(value.wire),
         "limited_by": limited_by(value.limited_by),
         "caveats": [caveat(doubt) for doubt in value.caveats],
         "series": [_point(point) for point in value.series],
+    }
+
+
+def _wire(value: Wire | None) -> Json:
+    if value is None:
+        return None
+    return {
+        "bytes": value.bytes,
+        "overhead_ratio": value.overhead_ratio,
+        "retransmits": value.retransmits,
+        "rtt_s": value.rtt_s,
     }
 
 

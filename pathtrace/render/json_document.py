@@ -258,6 +258,7 @@ def _resource(resource: ResourceReport) -> Document:
         "ceiling_latency_s": resource.ceiling_latency_s,
         "ceiling_source": resource.ceiling_source,
         "utilisation": resource.utilisation,
+        "direction": resource.direction,
     }
 
 

@@ -179,7 +179,7 @@ def _hop() -> Document:
         next_measurement=_TEXT_OR_NULL,
     )
     wire = _object(
-        bytes=_COUNT,
+        bytes=_COUNT_OR_NULL,
         overhead_ratio={"type": ["number", "null"]},
         retransmits=_COUNT_OR_NULL,
         rtt_s=_FIGURE_OR_NULL,
@@ -273,6 +273,7 @@ def _resource() -> Document:
         ceiling_latency_s=_FIGURE_OR_NULL,
         ceiling_source={"enum": ["measured", "computed", "declared", "nominal", None]},
         utilisation=_FIGURE_OR_NULL,
+        direction=_TEXT_OR_NULL,
     )
 
 

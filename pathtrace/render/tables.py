@@ -111,6 +111,8 @@ def _asides(hop: HopReport) -> Iterator[Text]:
     if hop.first is not None and hop.first.duration_s != hop.duration_s:
         rate = "" if hop.first.bytes_per_s is None else f", {format_rate(hop.first.bytes_per_s)}"
         yield Text(f"first repeat: {format_duration(hop.first.duration_s)}{rate}", "dim")
+    if hop.wire is not None and hop.wire.bytes is not None:
+        yield Text(wording.on_the_wire(hop.wire), "dim")
 
 
 def reasons(report: Report) -> Iterator[RenderableType]:

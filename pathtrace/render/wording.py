@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from pathtrace.model.report import Caveat, Estimate, FlowReport, RankingEntry, Report, Throughput
+from pathtrace.model.report import Caveat, Estimate, FlowReport, RankingEntry, Report, Throughput, Wire
 from pathtrace.model.run import OwnCost, Run
 from pathtrace.model.scenario import Flow, FrequencyKind
 from pathtrace.render.conditions import start_layers, start_word
@@ -41,6 +41,15 @@ def counted(count: int, noun: str) -> str:
 
 def duration(value_s: float | None) -> str:
     return NOTHING if value_s is None else format_duration(value_s)
+
+
+def on_the_wire(wire: Wire) -> str:
+    """What crossed the network for a hop, and what it cost beside the payload."""
+    more = wire.overhead_ratio
+    beside = "" if more is None else f" ({format_ratio(abs(more))} {'more' if more >= 0 else 'less'})"
+    again = "" if wire.retransmits is None else f", {counted(wire.retransmits, 'retransmit')}"
+    trip = "" if wire.rtt_s is None else f", round trip {format_duration(wire.rtt_s)}"
+    return f"on the wire: {size(wire.bytes)}{beside}{again}{trip}"
 
 
 def size(count: int | None) -> str:

@@ -31,6 +31,7 @@ from pathtrace.model.report import (
     Throughput,
     TimeUse,
     Verdict,
+    Wire,
 )
 from pathtrace.model.run import (
     Activity,
@@ -323,6 +324,7 @@ ARCHIVE_INDEXER = HopReport(
         None,
     ),
     caveats=(),
+    wire=Wire(1_361_000_000, 0.067, 3, 0.0004),
     series=tuple(Point(number * 0.86, 2e7 + number % 8 * 4e6, 20.0 + number % 8) for number in range(48)),
 )
 INDEXER_LIBRARY = HopReport(
@@ -493,7 +495,17 @@ REPORT = Report(
     requests=(RequestsReport("answer", 40, 0, 2, 0.78, Latency(2.5, 3.4, None, 4.1), 0.41, 98.5, 0.825),),
     resources=(
         ResourceReport("disk:weights", "disk", 2_460_000_000.0, None, None, "measured", 0.97, "direct read"),
-        ResourceReport("link:lan", "link", 117_687_500.0, None, None, "computed", 0.93, "1500-byte MTU"),
+        ResourceReport(
+            "link:lan",
+            "link",
+            117_687_500.0,
+            None,
+            None,
+            "computed",
+            0.93,
+            "1500-byte MTU",
+            "nas->workstation",
+        ),
         ResourceReport("cpu:indexer", "cpu", None, None, None, None, 0.985, "1.97 of 2 cores"),
     ),
     ranking=(

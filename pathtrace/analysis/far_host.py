@@ -1,0 +1,234 @@
+"""What another host did while a place of its worked: its disk, its cores, the processes on it.
+
+Such counters come about once a second over ``ssh:``; what is too short to be told apart is not told.
+Whether it limits a hop is for ``far_limits``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from pathtrace.analysis.evidence import Evidence, Span
+from pathtrace.analysis.limit import FAR_SPAN_S, FULL, HELD_BACK, MOSTLY, SERVED, cores_text
+from pathtrace.analysis.summary import StageFigures
+from pathtrace.model.scenario import Action
+from pathtrace.units import format_bytes, format_ratio
+
+SERVERS = {
+    "smb": ("smbd", "ksmbd", "samba"),
+    "sftp": ("sshd", "sftp-server", "sshd-session", "internal-sftp"),
+    "nfs": ("nfsd", "ganesha.nfsd", "nfs-ganesha"),
+    "http": ("nginx", "httpd", "apache2", "caddy", "lighttpd", "rclone", "minio", "weed"),
+    "postgresql": ("postgres", "postmaster"),
+}
+"""Programs that serve a protocol; a comm is cut at 15 letters, and may have a title after it."""
+_PROTOCOLS = {
+    "smb": "smb",
+    "cifs": "smb",
+    "smb3": "smb",
+    "smbfs": "smb",
+    "sftp": "sftp",
+    "fuse.sshfs": "sftp",
+    "nfs": "nfs",
+    "nfs4": "nfs",
+    "https": "http",
+    "http": "http",
+    "webdav": "http",
+    "s3": "http",
+    "davfs": "http",
+    "postgresql": "postgresql",
+    "postgres": "postgresql",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FarDisk:
+    """A disk of another host. ``busy`` is the share of the time in which operations were in progress."""
+
+    name: str
+    read_bytes: float
+    write_bytes: float
+    busy: float | None
+
+    @property
+    def text(self) -> str:
+        moved = f"{format_bytes(self.read_bytes)} read, {format_bytes(self.write_bytes)} written"
+        return f"{self.name}: {moved}" + (
+            f", busy {format_ratio(self.busy)}" if self.busy is not None else ""
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FullCore:
+    """A program that fills a core, or is kept from one. ``share`` of the time, 0 to 1."""
+
+    host: str
+    what: str
+    share: float
+    text: str
+
+
+def protocol_of(evidence: Evidence, place: str) -> str | None:
+    """How a place is served: by its URL, or by its mount."""
+    mount = evidence.mount(place)
+    url = getattr(evidence.place(place).spec, "url", None)
+    named = urlsplit(url).scheme if url else (mount.fstype if mount else "")
+    return _PROTOCOLS.get(named)
+
+
+def is_seen(evidence: Evidence, host: str) -> bool:
+    """True if a host's cores or disks told anything at all."""
+    subjects = (
+        *evidence.counters.subjects("far_cpu", "busy_s"),
+        *evidence.counters.subjects("far_disk", "read_bytes"),
+    )
+    return any(subject.startswith(f"{host}/") for subject in subjects)
+
+
+def too_short(evidence: Evidence, span: Span) -> bool:
+    """True if counters that come once a second cannot tell this execution from the ones beside it."""
+    return span.wall_s < FAR_SPAN_S and len(evidence.run.windows) > 1
+
+
+def far_disk(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> FarDisk | None:
+    """The disk under a place; where that is not known, the one of its host that moved the most."""
+    if too_short(evidence, span):
+        return None
+    host, reached = evidence.place(place).host, evidence.reached(place)
+    known = reached.far_mount.disk if reached and reached.far_mount else None
+    if known is not None:
+        return _disk(figures, evidence, span, f"{host}/{known}")
+    disks = [
+        disk
+        for subject in evidence.counters.subjects("far_disk", "read_bytes")
+        if subject.startswith(f"{host}/") and (disk := _disk(figures, evidence, span, subject)) is not None
+    ]
+    writes = figures.stage.action in (Action.WRITE, Action.INSERT)
+    moved = [disk for disk in disks if (disk.write_bytes if writes else disk.read_bytes)]
+    return max(moved, key=lambda disk: disk.read_bytes + disk.write_bytes, default=None)
+
+
+def served_by_disk(figures: StageFigures, disk: FarDisk) -> bool:
+    """True if the place's bytes came off the disk rather than out of its host's memory."""
+    return figures.stage.action is not Action.READ or disk.read_bytes >= SERVED * figures.bytes
+
+
+def full_core(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> FullCore | None:
+    """The place's server, its host, or the local program under its mount, if that fills a core."""
+    found = [_helper(figures, evidence, span, place)]
+    if not too_short(evidence, span):
+        found += [_server(figures, evidence, span, place), _whole_host(figures, evidence, span, place)]
+    return max((each for each in found if each is not None), key=lambda each: each.share, default=None)
+
+
+def is_idle(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> bool:
+    """True if the host was seen, and neither its disk nor a core was half as busy as the time passed."""
+    host = evidence.place(place).host
+    if too_short(evidence, span) or not is_seen(evidence, host):
+        return False
+    disk = far_disk(figures, evidence, span, place)
+    busiest = max((cores for _, cores in _processes(figures, evidence, span, host)), default=None)
+    core = max((share for _, share in _cores(figures, evidence, span, host)), default=None)
+    shares = (disk.busy if disk else None, busiest, core)
+    return all(share < MOSTLY for share in shares if share is not None)
+
+
+def busy_others(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> list[tuple[str, float]]:
+    """Programs of the place's host that are not its server, with the cores that each used."""
+    host, serving = evidence.place(place).host, SERVERS.get(protocol_of(evidence, place) or "", ())
+    if too_short(evidence, span) or not serving:
+        return []
+    found = [pair for pair in _processes(figures, evidence, span, host) if not _is_one_of(pair[0], serving)]
+    return sorted(found, key=lambda pair: -pair[1])
+
+
+def _disk(figures: StageFigures, evidence: Evidence, span: Span, subject: str) -> FarDisk | None:
+    read = evidence.around("far_disk", subject, "read_bytes", span)
+    written = evidence.around("far_disk", subject, "write_bytes", span)
+    if read is None or written is None:
+        return None
+    busy = evidence.around("far_disk", subject, "busy_s", span)
+    share = min(1.0, busy / figures.active_s) if busy is not None and figures.active_s else None
+    return FarDisk(subject, read, written, share)
+
+
+def _helper(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> FullCore | None:
+    """The program under a mount of this host, such as ssh under sshfs."""
+    here = evidence.run.scenario.here.name
+    found = []
+    for subject in evidence.counters.subjects("helper", "cpu_s"):
+        if not subject.startswith(f"{place}/") or not figures.active_s:
+            continue
+        one = evidence.around("helper", subject, "thread_cpu_s", span)
+        cpu = (one if one is not None else evidence.around("helper", subject, "cpu_s", span)) or 0.0
+        held = evidence.around("helper", subject, "run_delay_s", span) or 0.0
+        found.append(_full(here, subject.partition("/")[2], cpu / figures.active_s, held / figures.active_s))
+    return max((each for each in found if each is not None), key=lambda each: each.share, default=None)
+
+
+def _server(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> FullCore | None:
+    """The place's server: of a protocol whose programs are known one of these, else the fullest program."""
+    host, serving = evidence.place(place).host, SERVERS.get(protocol_of(evidence, place) or "", ())
+    processes = _processes(figures, evidence, span, host)
+    mine = [pair for pair in processes if _is_one_of(pair[0], serving)] or processes
+    name, cores = max(mine, key=lambda pair: pair[1], default=("", 0.0))
+    held = evidence.around("far_process", f"{host}/{name}", "run_delay_s", span) or 0.0
+    return _full(host, name, cores, held / figures.active_s) if name and figures.active_s else None
+
+
+def _whole_host(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> FullCore | None:
+    """All cores of the place's host, whoever fills them; or one, where no program's time is known."""
+    host = evidence.place(place).host
+    cores, processes = _cores(figures, evidence, span, host), _processes(figures, evidence, span, host)
+    if not cores:
+        return None
+    name, least = min(cores, key=lambda pair: pair[1])
+    if processes:
+        busiest = max(processes, key=lambda pair: pair[1])[0]
+        if least < FULL:
+            return None
+        count = f"all {len(cores)} cores of {host} are" if len(cores) > 1 else f"the only core of {host} is"
+        text = f"{count} full ({format_ratio(min(1.0, least))}), most of it with {busiest}"
+        return FullCore(host, busiest, min(1.0, least), text)
+    name, most = max(cores, key=lambda pair: pair[1])
+    if most < FULL:
+        return None
+    text = f"{name} of {host} is {format_ratio(min(1.0, most))} busy; which program fills it was not seen"
+    return FullCore(host, name, min(1.0, most), text)
+
+
+def _full(host: str, name: str, cores: float, held: float) -> FullCore | None:
+    if cores >= FULL:
+        return FullCore(host, name, min(1.0, cores), f"{name} on {host} uses {cores_text(cores)}")
+    if held >= HELD_BACK and held >= cores and held + cores >= MOSTLY:
+        text = f"{name} on {host} waits for a core {format_ratio(min(1.0, held))} of the time"
+        return FullCore(host, name, min(1.0, held + cores), text)
+    return None
+
+
+def _processes(figures: StageFigures, evidence: Evidence, span: Span, host: str) -> list[tuple[str, float]]:
+    """Name and cores used, of every program that the host told of."""
+    return _per_subject(figures, evidence, span, ("far_process", "cpu_s"), host)
+
+
+def _cores(figures: StageFigures, evidence: Evidence, span: Span, host: str) -> list[tuple[str, float]]:
+    found = _per_subject(figures, evidence, span, ("far_cpu", "busy_s"), host)
+    return [pair for pair in found if pair[0] != "all"]
+
+
+def _per_subject(
+    figures: StageFigures, evidence: Evidence, span: Span, counter: tuple[str, str], host: str
+) -> list[tuple[str, float]]:
+    found = []
+    for subject in evidence.counters.subjects(*counter):
+        grown = evidence.around(counter[0], subject, counter[1], span)
+        if subject.startswith(f"{host}/") and grown is not None and figures.active_s:
+            found.append((subject.partition("/")[2], grown / figures.active_s))
+    return found
+
+
+def _is_one_of(process: str, programs: tuple[str, ...]) -> bool:
+    """``process`` is ``comm[pid]``."""
+    comm = process.partition("[")[0].rstrip(":")
+    return any(comm == name[:15] or comm.startswith((f"{name}:", f"{name}-")) for name in programs)
