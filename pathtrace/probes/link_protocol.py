@@ -182,15 +182,15 @@ def read_message(connection: socket.socket, deadline: float) -> dict[str, object
     return message
 
 
-def parse_address(text: str) -> tuple[str, int]:
+def parse_address(text: str, default_port: int = DEFAULT_PORT) -> tuple[str, int]:
     """``nas.lan:7411``, ``[fe80::1]:7411``, or without a port. UsageError."""
     host, colon, port = text.rpartition(":") if not text.endswith("]") else (text, "", "")
     if not colon or (":" in host and not host.startswith("[")):
-        host, port = text, str(DEFAULT_PORT)
+        host, port = text, str(default_port)
     name = host.removeprefix("[").removesuffix("]")
     if not name or not (port.isascii() and port.isdigit()) or int(port) > 65535:
         raise UsageError(
-            f"{text!r} is not an address with a port", hint=f"write it as in 192.168.1.10:{DEFAULT_PORT}"
+            f"{text!r} is not an address with a port", hint=f"write it as in 192.168.1.10:{default_port}"
         )
     return name, int(port)
 

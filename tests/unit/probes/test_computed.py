@@ -25,7 +25,8 @@ def test_a_computed_link_says_how_it_was_computed() -> None:
         operations_per_s=None,
         latency_s=None,
         source="computed",
-        evidence="1 Gbit/s negotiated carry 941 Mbit/s of payload in packets of 1500 bytes with TCP timestamps",
+        evidence="1 Gbit/s negotiated carry 941 Mbit/s of payload in packets of 1500 bytes "
+        "with TCP timestamps",
         took_s=0.0,
         direction="nas->workstation",
     )
@@ -35,8 +36,8 @@ def test_an_unseen_mtu_is_named_as_taken() -> None:
     found = computed_link("link:lan", "a->b", GIGABIT, None, None, vlan_tags=1)
     assert found is not None
     assert found.evidence == (
-        "1 Gbit/s negotiated carry 939 Mbit/s of payload in packets of 1500 bytes (not seen, but usual) with TCP "
-        "timestamps and 1 VLAN tag"
+        "1 Gbit/s negotiated carry 939 Mbit/s of payload in packets of 1500 bytes (not seen, but usual) "
+        "with TCP timestamps and 1 VLAN tag"
     )
 
 
