@@ -135,5 +135,15 @@ class PassesOver(Protocol):
         ...
 
 
+@runtime_checkable
+class HasProcesses(Protocol):
+    """A client that works in processes of its own, whose CPU time is the tracer's."""
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Those that run now."""
+        ...
+
+
 MakeClient = Callable[[Target, Clock], RemoteClient]
 """What each protocol's module has as ``make_client``. Does no I/O."""

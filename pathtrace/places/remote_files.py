@@ -28,7 +28,14 @@ from pathtrace.model.scenario import Action, Start
 from pathtrace.model.scenario import Place as Described
 from pathtrace.model.work import Clock, Done, Item, LayerState, PlaceFacts
 from pathtrace.places.file_list import OWN_FOLDER, FileList
-from pathtrace.places.remote import MakeClient, PassesOver, RemoteClient, RemoteFile, SaysCache
+from pathtrace.places.remote import (
+    HasProcesses,
+    MakeClient,
+    PassesOver,
+    RemoteClient,
+    RemoteFile,
+    SaysCache,
+)
 from pathtrace.places.remote_set import (
     InBlocks,
     facts,
@@ -104,6 +111,11 @@ class RemoteFiles:
     @property
     def endpoint(self) -> Endpoint | None:
         return self._endpoint
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Processes of our own that do the client's work, once opened; none if this one does."""
+        return self._client.pids if isinstance(self._client, HasProcesses) else ()
 
     def batch(self, action: Action) -> int:
         return 0

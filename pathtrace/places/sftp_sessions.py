@@ -77,29 +77,39 @@ class Sessions:
         await asyncio.gather(*(hang_up(connection) for connection in connections))
 
     async def _open_one(self) -> None:
-        connection = await self._connection()
-        try:
-            sftp = await connection.start_sftp_client(path_encoding=None)
-        except (OSError, asyncssh.Error) as error:
-            if self._sessions:
-                self._wanted = len(self._sessions)
+        connection = self._with_room()
+        if connection is not None:
+            try:
+                self._sessions.append(await _started(connection))
                 return
+            except (OSError, asyncssh.Error):
+                if self._sessions:
+                    self._wanted = len(self._sessions)  # it allows no more
+                    return
+                # What hangs there may still count for the server: only a new connection helps.
+                self._connections.remove(connection)
+                connection.abort()
+        connection = await connect(self._login)
+        self._connections.append(connection)
+        try:
+            self._sessions.append(await _started(connection))
+        except (OSError, asyncssh.Error) as error:
             raise PlaceError(
                 f"{self._login.host} lets us in, but offers no files over SFTP: {error}",
                 hint="switch SFTP on there (in sshd_config: Subsystem sftp internal-sftp)",
             ) from error
-        self._sessions.append(Session(sftp, connection))
 
-    async def _connection(self) -> asyncssh.SSHClientConnection:
-        """One with room for another session; a new one if there is none."""
+    def _with_room(self) -> asyncssh.SSHClientConnection | None:
+        """A connection that may take another session."""
         self._connections = [each for each in self._connections if not each.is_closed()]
         for connection in self._connections:
-            used = sum(session.connection is connection for session in self._sessions)
-            if used < _SESSIONS:
+            if sum(session.connection is connection for session in self._sessions) < _SESSIONS:
                 return connection
-        connection = await connect(self._login)
-        self._connections.append(connection)
-        return connection
+        return None
+
+
+async def _started(connection: asyncssh.SSHClientConnection) -> Session:
+    return Session(await connection.start_sftp_client(path_encoding=None), connection)
 
 
 async def closed(file: asyncssh.SFTPClientFile) -> None:

@@ -379,14 +379,15 @@ def test_a_server_that_went_away_fails_each_operation_and_is_closed_in_peace(
     assert str(dones[3].fault) == f"{tree}/d: 127.0.0.1 port {mortal.port} refuses connections"
 
 
+@pytest.mark.parametrize("settings", ["", "MaxSessions 1"])
 def test_an_operation_that_hangs_is_cut_off_and_costs_only_itself(
-    server: SshServer, tree: Path, tmp_path: Path
+    tree: Path, tmp_path: Path, settings: str
 ) -> None:
     for name in "abc":
         (tree / name).write_text(name)
 
-    async def life() -> list[str | None]:
-        place = remote(described(workers=1), server.url(tree))
+    async def life(url: str) -> list[str | None]:
+        place = remote(described(workers=1), url)
         await place.open(tmp_path)
         items = await place.supply(Action.READ)
         (tree / "b").unlink()
@@ -402,7 +403,43 @@ def test_an_operation_that_hangs_is_cut_off_and_costs_only_itself(
         await place.close()
         return faults
 
-    assert asyncio.run(life()) == [None, "cut off", None]
+    (tmp_path / "sshd").mkdir()
+    with ssh_server(tmp_path / "sshd", settings) as server, at_home(server.home):
+        assert asyncio.run(life(server.url(tree))) == [None, "cut off", None]
+
+
+@pytest.mark.parametrize("settings", ["", "MaxSessions 1"])
+def test_many_workers_read_at_once_however_many_sessions_the_server_allows(
+    tree: Path, tmp_path: Path, settings: str
+) -> None:
+    contents = {f"{number}.bin": os.urandom(50_000 + number) for number in range(60)}
+    for name, content in contents.items():
+        (tree / name).write_bytes(content)
+
+    async def life(url: str) -> dict[str, bytes]:
+        place = remote(described(workers=12), url)
+        await place.open(tmp_path)
+        waiting = iter(await place.supply(Action.READ))
+        dones: list[Done] = []
+
+        async def worker() -> None:
+            for item in waiting:
+                dones.extend(await place.draw([item]))
+
+        await asyncio.gather(*(worker() for _ in range(place.concurrency(Action.READ))))
+        await place.close()
+        return handed(dones)
+
+    (tmp_path / "sshd").mkdir()
+    with ssh_server(tmp_path / "sshd", settings) as server, at_home(server.home):
+        assert asyncio.run(life(server.url(tree))) == contents
+
+
+def test_a_server_without_sftp_is_refused(tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "sshd").mkdir()
+    with ssh_server(tmp_path / "sshd", "MaxSessions 0") as server, at_home(server.home):
+        error = refused(server.url(tree))
+    assert str(error).startswith("archive: 127.0.0.1 lets us in, but offers no files over SFTP: ")
 
 
 def test_what_is_written_lies_in_a_folder_of_our_own_until_the_end(
