@@ -184,6 +184,47 @@ class ReadsItself(Protocol):
         ...
 
 
+class Lane(Protocol):
+    """Reads for one worker, one item at a time in order, on and on while earlier ones are being recorded.
+
+    Each item hands on one item at most.
+    """
+
+    ahead: int
+    """Items that were fed and have not come back."""
+    since_ns: int
+    """When the present read began."""
+
+    def feed(self, items: Sequence[Item]) -> None:
+        """Have ``items`` (of those that ``supply`` gave) read after what waits already."""
+        ...
+
+    async def ready(self) -> list[Done]:
+        """A burst of what has been read, in order; empty only after a ``nudge``. May be asked again."""
+        ...
+
+    def nudge(self) -> None:
+        """Have whoever waits in ``ready`` look up, though nothing has been read."""
+        ...
+
+    def take(self) -> list[Done]:
+        """All that has been read, even nothing, without waiting."""
+        ...
+
+    def end(self) -> list[Item]:
+        """Start no further read; returns what waited. A read in progress still comes back."""
+        ...
+
+
+@runtime_checkable
+class ReadsOn(Protocol):
+    """A place that need not stand still between two calls of ``draw``."""
+
+    def lane(self) -> Lane | None:
+        """A new lane for one worker; None where ``draw`` serves better."""
+        ...
+
+
 @runtime_checkable
 class Commits(Protocol):
     """A database whose commits can be measured alone, though nobody else may write to its folder."""

@@ -50,6 +50,7 @@ from pathtrace.places.file_set import (
     refuse_direct,
     unusable,
 )
+from pathtrace.places.lane import Lane
 from pathtrace.places.made_files import made_root, made_sizes, make_file
 from pathtrace.places.mounts import mount_of
 from pathtrace.places.outside import forget, remember
@@ -211,6 +212,12 @@ class Files:
         # A cancelled draw does not wait for its thread: it may hang in the kernel for minutes.
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._pool, read_burst, items, self._one, self._clock, self._burst)
+
+    def lane(self) -> Lane | None:
+        """For blocks. Many small reads would take turns with the event loop at holding the interpreter."""
+        if self._layout.blocks is None:
+            return None
+        return Lane(self._pool, self._one, self._clock, self._burst)
 
     async def perform(self, action: Action, items: Sequence[Item]) -> Done:
         (item,) = items

@@ -59,7 +59,9 @@ class Plain:
 
     def block(self, offset: int, length: int) -> memoryview:
         data = _BUFFERS.lend(length)
-        got = 0
+        got = _read_into(self._fd, data, offset)
+        if got == length:
+            return data
         while got < length:
             count = _read_into(self._fd, data[got:], offset + got)
             if not count:
@@ -157,9 +159,11 @@ def _clearer(error: OSError) -> OSError:
     return OSError(error.errno, _REFUSED) if error.errno in _REFUSALS else error
 
 
-def _read_into(fd: int, data: memoryview, offset: int) -> int:
-    if hasattr(os, "preadv"):
-        return os.preadv(fd, [data], offset)
+def _read_at(fd: int, data: memoryview, offset: int) -> int:
+    return os.preadv(fd, (data,), offset)
+
+
+def _seek_and_read(fd: int, data: memoryview, offset: int) -> int:
     with _seeking:  # Windows: the position belongs to the open file, not to the thread
         os.lseek(fd, offset, os.SEEK_SET)
         got = os.read(fd, len(data))
@@ -167,6 +171,7 @@ def _read_into(fd: int, data: memoryview, offset: int) -> int:
         return len(got)
 
 
+_read_into = _read_at if hasattr(os, "preadv") else _seek_and_read
 _seeking = threading.Lock()
 _BUFFERS = Buffers()
 _PAGES = Buffers(on_a_page)

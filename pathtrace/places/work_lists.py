@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import overload
 
 from pathtrace.model.work import Item
@@ -26,8 +26,15 @@ class Items(Sequence[Item]):
         """The item at ``index``, which is in range."""
         raise NotImplementedError
 
+    def items(self, indexes: range) -> Iterator[Item]:
+        """Those at ``indexes``, which are in range."""
+        return map(self.item, indexes)
+
     def __len__(self) -> int:
         return self._length
+
+    def __iter__(self) -> Iterator[Item]:
+        return self.items(range(self._length))
 
     @overload
     def __getitem__(self, index: int) -> Item: ...
@@ -47,6 +54,11 @@ class _View(Items):
 
     def item(self, index: int) -> Item:
         return self._whole.item(self._indexes[index])
+
+    def items(self, indexes: range) -> Iterator[Item]:
+        start, step = self._indexes.start, self._indexes.step
+        there = range(start + step * indexes.start, start + step * indexes.stop, step * indexes.step)
+        return self._whole.items(there)
 
 
 class Documents(Items):

@@ -14,10 +14,13 @@ from pathtrace.errors import OperationError
 from pathtrace.model.sample import Outcome, Sample
 from pathtrace.model.scenario import Action
 from pathtrace.model.work import Clock, Done, Item
-from pathtrace.ports import Place, Progress, Sink
+from pathtrace.ports import Lane, Place, Progress, ReadsOn, Sink
+from pathtrace.units import nanoseconds, seconds
 
 GIVE_UP_AFTER = 20
 """Failures in a row, without one success, after which a stage's flow is ended."""
+
+_LOOK_AGAIN_NS = 1_000_000_000
 
 Draw = Callable[[Sequence[Item], Clock], Sequence[Done]]
 
@@ -74,6 +77,43 @@ async def draw(setup: StageSetup, taken: Sequence[Item], clock: Clock) -> Sequen
 async def draw_one(setup: StageSetup, item: Item, clock: Clock) -> Done:
     """One read."""
     return (await draw(setup, (item,), clock))[0]
+
+
+def lane_of(setup: StageSetup) -> Lane | None:
+    """A lane for one worker of the first stage, where its place has any."""
+    place = setup.place
+    return place.lane() if setup.draw is None and isinstance(place, ReadsOn) else None
+
+
+async def read_on(lane: Lane, setup: StageSetup, clock: Clock) -> list[Done]:
+    """What a watched lane has read, the last of it late if it took longer than the time limit."""
+    while not (done := await lane.ready()):
+        since_ns = lane.since_ns
+        if clock() - since_ns >= nanoseconds(setup.timeout_s):
+            return [*lane.take(), _late(since_ns, clock(), setup.timeout_s)]
+    return done
+
+
+class Watch:
+    """Nudges a lane whose read takes longer than the time limit. Costs nothing as long as none does,
+    where a time-out around every burst would be a tenth of what its recording takes."""
+
+    def __init__(self, lane: Lane, timeout_s: float, clock: Clock) -> None:
+        self._lane = lane
+        self._limit_ns = nanoseconds(timeout_s)
+        self._clock = clock
+        self._loop = asyncio.get_running_loop()
+        self._handle = self._loop.call_later(timeout_s, self._look)
+
+    def end(self) -> None:
+        self._handle.cancel()
+
+    def _look(self) -> None:
+        left_ns = self._lane.since_ns + self._limit_ns - self._clock()
+        if left_ns <= 0:
+            self._lane.nudge()
+            left_ns = min(self._limit_ns, _LOOK_AGAIN_NS)
+        self._handle = self._loop.call_later(seconds(left_ns), self._look)
 
 
 async def perform(setup: StageSetup, items: Sequence[Item], clock: Clock) -> Done:

@@ -105,14 +105,17 @@ class WorkList:
         self._returned: deque[Item] = deque()
         self._workers = workers
 
+    @property
+    def left(self) -> int:
+        """Items that nobody has taken."""
+        return len(self._returned) + len(self._items) - self._next
+
     def take(self, room: int) -> list[Item]:
         """Up to ``room`` items, fewer near the end so that no worker is left without any."""
-        left = len(self._returned) + len(self._items) - self._next
-        count = max(1, min(BURST, room, left // self._workers))
+        count = max(1, min(BURST, room, self.left // self._workers))
         taken = [self._returned.popleft() for _ in range(min(count, len(self._returned)))]
-        while len(taken) < count and self._next < len(self._items):
-            taken.append(self._items[self._next])
-            self._next += 1
+        begin, self._next = self._next, min(self._next + count - len(taken), len(self._items))
+        taken += self._items[begin : self._next]
         return taken
 
     def give_back(self, items: Sequence[Item]) -> None:

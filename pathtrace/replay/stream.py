@@ -13,18 +13,22 @@ from collections.abc import Sequence
 from pathtrace.model.sample import Window
 from pathtrace.model.scenario import Flow
 from pathtrace.model.work import Done, Item
+from pathtrace.ports import Lane
 from pathtrace.replay.budget import Budget
 from pathtrace.replay.operations import (
     GIVE_UP_AFTER,
     Execution,
     Recording,
     StageSetup,
+    Watch,
     draw,
     finish,
+    lane_of,
     perform,
+    read_on,
     sample_of,
 )
-from pathtrace.replay.queues import BURST, Inlet, Parcel, WorkList
+from pathtrace.replay.queues import BURST, Inlet, WorkList
 
 
 class Stream:
@@ -87,16 +91,59 @@ class Stream:
         """All workers of a stage, then what remains to be finished, then word to the next."""
         async with asyncio.TaskGroup() as group:
             for worker in range(self._setups[index].workers):
-                task = self._draw_all(worker, work) if index == 0 else self._perform_all(index, worker)
+                task = self._read_all(worker, work) if index == 0 else self._perform_all(index, worker)
                 group.create_task(task)
         await self._finish(index)
         if index < len(self._inlets):
             await self._inlets[index].flush()
             await self._inlets[index].end(self._setups[index + 1].workers)
 
-    async def _draw_all(self, worker: int, work: WorkList) -> None:
-        setup = self._setups[0]
+    async def _read_all(self, worker: int, work: WorkList) -> None:
         outlet = self._inlets[0] if self._inlets else None
+        lane = lane_of(self._setups[0])
+        if lane is None:
+            await self._draw_all(worker, work, outlet)
+        while lane is not None:
+            lane = await self._read_on(worker, work, outlet, lane)
+
+    async def _read_on(self, worker: int, work: WorkList, outlet: Inlet | None, lane: Lane) -> Lane | None:
+        """Let a lane read while its bursts are handed on; returns another where it hangs in a read."""
+        watch = Watch(lane, self._setups[0].timeout_s, self._clock)
+        try:
+            while True:
+                if self._ended():
+                    work.give_back(lane.end())
+                else:
+                    self._feed(lane, work, outlet)
+                if not lane.ahead:
+                    self._cut_short |= work.left > 0
+                    return None
+                burst = await self._next_burst(lane, work, outlet)
+                hangs = burst[-1].timed_out
+                await self._record_burst(worker, burst, outlet)
+                del burst  # its memory is wanted for the next one
+                if hangs:
+                    return lane_of(self._setups[0])
+        finally:
+            watch.end()
+            work.give_back(lane.end())
+
+    def _feed(self, lane: Lane, work: WorkList, outlet: Inlet | None) -> None:
+        room = (outlet.free // self._setups[0].workers if outlet else BURST) - lane.ahead
+        if room > 0 or not lane.ahead:
+            lane.feed(work.take(room))
+
+    async def _next_burst(self, lane: Lane, work: WorkList, outlet: Inlet | None) -> list[Done]:
+        """What was read. Where handing it on has to wait, the lane rests first: blocked is not busy."""
+        burst = await read_on(lane, self._setups[0], self._clock)
+        if outlet and len(burst) > outlet.free:
+            work.give_back(lane.end())
+            while lane.ahead and not burst[-1].timed_out:
+                burst += await read_on(lane, self._setups[0], self._clock)
+        return burst
+
+    async def _draw_all(self, worker: int, work: WorkList, outlet: Inlet | None) -> None:
+        setup = self._setups[0]
         # A burst no longer than the room downstream: its reads then follow one another unblocked.
         while taken := work.take(outlet.free // setup.workers if outlet else BURST):
             if self._ended():
@@ -105,6 +152,7 @@ class Stream:
             done = await draw(setup, taken, self._clock)
             work.give_back(taken[len(done) :])
             await self._record_burst(worker, done, outlet)
+            del done  # its memory is wanted for the next one
 
     async def _record_burst(self, worker: int, burst: Sequence[Done], outlet: Inlet | None) -> None:
         """Hand a burst on, then record it; the last read carries the time that it was blocked."""
@@ -116,9 +164,7 @@ class Stream:
                 blocked_ns += await outlet.put(done.items, number)
         last = first + len(burst) - 1
         for number, done in enumerate(burst, first):
-            self._record(
-                0, worker, number, Parcel((), -1, done.start_ns), done, blocked_ns * (number == last)
-            )
+            self._record(0, worker, number, -1, done.start_ns, done, blocked_ns if number == last else 0)
         count = sum(done.bytes for done in burst)
         self._budget.spend(count)
         self.bytes_read += count
@@ -136,7 +182,7 @@ class Stream:
             self._operations += 1
             done = await perform(setup, parcel.items, self._clock)
             blocked_ns = await outlet.put(done.items, number) if outlet else 0
-            self._record(index, worker, number, parcel, done, blocked_ns)
+            self._record(index, worker, number, parcel.cause, parcel.arrived_ns, done, blocked_ns)
             self._recording.progress.advance(index, 1, done.bytes)
 
     async def _finish(self, index: int) -> None:
@@ -145,24 +191,23 @@ class Stream:
         if done is not None:
             number = self._operations
             self._operations += 1
-            self._record(index, 0, number, Parcel((), self._latest[index], started), done, 0)
+            self._record(index, 0, number, self._latest[index], started, done, 0)
 
     def _record(
-        self, stage: int, worker: int, number: int, parcel: Parcel, done: Done, blocked_ns: int
+        self,
+        stage: int,
+        worker: int,
+        number: int,
+        cause: int,
+        arrived_ns: int,
+        done: Done,
+        blocked_ns: int,
     ) -> None:
         self._latest[stage] = number
         self._judge(stage, done)
         repeat, flow, execution = self._execution
-        recorder = self._recording
-        recorder.sink.sample(
-            sample_of(
-                (repeat, flow, execution, stage, worker, number, parcel.cause, -1),
-                parcel.arrived_ns,
-                done,
-                blocked_ns,
-                recorder,
-            )
-        )
+        identity = (repeat, flow, execution, stage, worker, number, cause, -1)
+        self._recording.sink.sample(sample_of(identity, arrived_ns, done, blocked_ns, self._recording))
 
     def _judge(self, stage: int, done: Done) -> None:
         if done.fault is None:
