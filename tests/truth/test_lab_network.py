@@ -27,12 +27,12 @@ _CHECKOUT = _HERE.parent.parent
 _ETHERNET = 1448 / 1538  # of each frame's time on the wire, what is TCP's payload
 
 _CONNECT = """
-import socket, statistics, sys, time
+import socket, sys, time
 def connect():
     start = time.perf_counter()
     socket.create_connection((sys.argv[1], 7000)).close()
     return time.perf_counter() - start
-print(statistics.median(connect() for _ in range(15)))
+print(min(connect() for _ in range(15)))
 """
 _SERVER = """
 import socket, sys
@@ -94,6 +94,18 @@ def _goodput(net: Network, *options: str, sender: str = "workstation") -> float:
     return _measured(net, *options, sender=sender)["bits_per_s"]
 
 
+def _assert_carries(
+    net: Network, bits_per_s: float, *options: str, sender: str = "workstation", tolerance: float = 0.03
+) -> None:
+    """A busy machine may be slower than the link, never faster: the best of five speaks for the link."""
+    expected, best = bits_per_s * _ETHERNET, 0.0
+    for _ in range(5):
+        best = max(best, _goodput(net, *options, sender=sender))
+        if best >= (1 - tolerance) * expected:
+            break
+    assert best == pytest.approx(expected, rel=tolerance)
+
+
 def _segments(host: Host) -> tuple[int, int]:
     """Segments sent, and sent again, as the host's kernel counts them."""
     names, values = (
@@ -127,6 +139,17 @@ def _namespaces() -> str:
     return subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout
 
 
+def _two_inside(*namespaces: str) -> list[int]:
+    """The two processes in these namespaces, once both are there."""
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        listed = (subprocess.check_output(["ip", "netns", "pids", each], text=True) for each in namespaces)
+        inside = [int(pid) for pids in listed for pid in pids.split()]
+        if len(inside) == 2:
+            return inside
+    raise AssertionError("not two processes")
+
+
 def _cables_outside() -> str:
     listed = ["ip", "-oneline", "link", "show", "type", "veth"]
     return subprocess.run(listed, capture_output=True, text=True, check=True).stdout
@@ -139,24 +162,17 @@ def _cables_outside() -> str:
 def test_a_link_carries_what_ethernet_of_its_speed_carries(
     lab_network: Opened, link: str, bits_per_s: float, tolerance: float
 ) -> None:
-    net = lab_network(link)
-    # A busy machine may be slower than the link, never faster: the best of three speaks for the link.
-    best = 0.0
-    for _ in range(3):
-        best = max(best, _goodput(net))
-        if best >= (1 - tolerance) * bits_per_s * _ETHERNET:
-            break
-    assert best == pytest.approx(bits_per_s * _ETHERNET, rel=tolerance)
+    _assert_carries(lab_network(link), bits_per_s, tolerance=tolerance)
 
 
 def test_links_change_while_up_for_all_or_for_one_host_and_both_ways(lab_network: Opened) -> None:
     net = lab_network("1gbit")
     net.set_link("2500mbit")
-    assert _goodput(net, "--reverse") == pytest.approx(2.5e9 * _ETHERNET, rel=0.05)
+    _assert_carries(net, 2.5e9, "--reverse")
     net.set_link("100mbit", "workstation")
-    assert _goodput(net) == pytest.approx(100e6 * _ETHERNET, rel=0.03)
-    assert _goodput(net, "--reverse") == pytest.approx(100e6 * _ETHERNET, rel=0.03)
-    assert _goodput(net, sender="db") == pytest.approx(2.5e9 * _ETHERNET, rel=0.05)
+    _assert_carries(net, 100e6)
+    _assert_carries(net, 100e6, "--reverse")
+    _assert_carries(net, 2.5e9, sender="db")
     net.set_link("unshaped")
     assert _goodput(net) > 3e9
 
@@ -171,7 +187,7 @@ def test_a_delay_is_seen_by_who_connects_and_takes_no_rate(lab_network: Opened) 
     assert _connect_s(net) < 0.0005
     net.delay("nas", 0.002)
     assert _connect_s(net) == pytest.approx(0.002, abs=0.0005)
-    assert max(_goodput(net) for _ in range(2)) == pytest.approx(1e9 * _ETHERNET, rel=0.05)
+    _assert_carries(net, 1e9)
     net.delay("nas", 0.010)
     assert _connect_s(net) == pytest.approx(0.010, abs=0.0005)
 
@@ -211,9 +227,9 @@ def test_a_second_cable_may_carry_what_is_meant_for_the_first(lab_network: Opene
     net = lab_network("1gbit")
     second = net.second_cable("nas", "100mbit")
     assert second.address.rpartition(".")[0] != net.nas.address.rpartition(".")[0]
-    assert _goodput(net) == pytest.approx(1e9 * _ETHERNET, rel=0.05)
+    _assert_carries(net, 1e9)
     net.detour(second, of=net.workstation)
-    assert _goodput(net) == pytest.approx(100e6 * _ETHERNET, rel=0.03)
+    _assert_carries(net, 100e6)
     assert int(net.nas.run("cat", "/proc/self/net/dev").split("eth1:")[1].split()[0]) > 10e6
 
 
@@ -241,18 +257,14 @@ def test_nothing_is_left_of_a_network_whose_owner_was_killed() -> None:
     )
     assert owner.stdout is not None
     prefix = owner.stdout.readline().strip()
+    sleeper_and_relay = _two_inside(f"{prefix}nas", f"{prefix}switch")
     owner.send_signal(signal.SIGKILL)
     owner.wait()
     owner.stdout.close()
-    inside = [
-        int(pid)
-        for host in ("nas", "switch")
-        for pid in subprocess.check_output(["ip", "netns", "pids", f"{prefix}{host}"], text=True).split()
-    ]
-    assert len(inside) == 2, "the sleeper and the relay outlive their owner"
+    assert [pid for pid in sleeper_and_relay if not lab_leftovers.started_at(pid)] == []
     assert [name for name in lab_leftovers.remove_leftovers() if name.startswith(f"{owner.pid}-")]
     assert prefix not in _namespaces()
-    assert [pid for pid in inside if lab_leftovers.started_at(pid)] == []
+    assert [pid for pid in sleeper_and_relay if lab_leftovers.started_at(pid)] == []
     assert _cables_outside() == cables
 
 

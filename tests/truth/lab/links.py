@@ -18,9 +18,9 @@ from .hosts import Host
 
 UNSHAPED = "unshaped"
 
-# Smallest burst that still reaches the rate: what a bucket saved up while idle goes at memory speed, and
-# small files would see it. Each is about a millisecond of its link or less.
-_BURSTS = {"100mbit": "16kb", "1gbit": "128kb", "2500mbit": "256kb", "10gbit": "512kb"}
+# Small, as what a bucket saved up while idle goes at memory speed and small files would see it; not smaller,
+# as a busy machine that comes late loses what the bucket cannot hold. Each is 1 to 3 ms of its link.
+_BURSTS = {"100mbit": "32kb", "1gbit": "256kb", "2500mbit": "512kb", "10gbit": "1mb"}
 _BITS_PER_S = {"100mbit": 100e6, "1gbit": 1e9, "2500mbit": 2.5e9, "10gbit": 10e9}
 LINKS = (*_BITS_PER_S, UNSHAPED)
 

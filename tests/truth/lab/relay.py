@@ -8,6 +8,8 @@ It ends no TCP connection, so connect times and TCP_INFO see the delay.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import fcntl
 import os
 import select
@@ -19,6 +21,7 @@ from collections import deque
 _TUNSETIFF, _TUNSETOFFLOAD = 0x400454CA, 0x400454D0
 _IFF_TAP, _IFF_NO_PI, _IFF_VNET_HDR = 0x0002, 0x1000, 0x4000
 _CHECKSUM_AND_TSO = 0x01 | 0x02 | 0x04
+_PR_SET_TIMERSLACK = 29
 _LONGEST = 1 << 17
 _AT_ONCE = 64  # frames taken from one side before the other gets its turn
 
@@ -73,8 +76,16 @@ def relay(one: int, other: int, delay_s: float) -> None:
             direction.deliver()
 
 
+def be_punctual() -> None:
+    """Wake up when something is due, also on a busy machine, and not up to 50 µs later."""
+    with contextlib.suppress(PermissionError):  # a container may forbid it
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+    ctypes.CDLL(None).prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0)
+
+
 def main() -> None:
     one, other, delay_s = sys.argv[1:]
+    be_punctual()
     ends = device(one), device(other)
     print("ready", flush=True)
     relay(*ends, float(delay_s))
