@@ -77,7 +77,7 @@ class _Family:
         totals: dict[str, float] = {}
         due = self._listed_ns is None or at_ns - self._listed_ns >= _REFRESH_NS
         if due or self._few:
-            self._members, threads = _descendants(self._proc, self._pid)
+            self._members, threads = descendants(self._proc, self._pid)
             self._few = threads <= _MOST_THREADS
         if due:
             self._listed_ns = at_ns
@@ -122,7 +122,7 @@ def _of_process(proc: str, pid: int) -> list[tuple[str, float]]:
     return counters
 
 
-def _descendants(proc: str, pid: int) -> tuple[tuple[int, ...], int]:
+def descendants(proc: str, pid: int) -> tuple[tuple[int, ...], int]:
     """The process and all below it, from the kernel's own lists: cheaper than looking at every process;
     and how many threads had to be looked at."""
     found, waiting, threads = [pid], [pid], 0
