@@ -54,9 +54,8 @@ class FarDisk:
     @property
     def text(self) -> str:
         moved = f"{format_bytes(self.read_bytes)} read, {format_bytes(self.write_bytes)} written"
-        return f"{self.name}: {moved}" + (
-            f", busy {format_ratio(self.busy)}" if self.busy is not None else ""
-        )
+        busy = "" if self.busy is None else f", busy {format_ratio(self.busy)} of the time"
+        return f"{self.name}: {moved}{busy}"
 
 
 @dataclass(frozen=True, slots=True)

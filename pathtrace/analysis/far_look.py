@@ -83,15 +83,9 @@ def lost_share(sockets: Sockets | None) -> tuple[float, str] | None:
 
 
 def far_ceiling(evidence: Evidence, place: str) -> Ceiling | None:
-    """What the place's disk does alone on its own host; not what a probe got through the mount."""
-    return next(
-        (
-            each
-            for each in evidence.run.ceilings
-            if each.resource == f"disk:{place}" and "ssh" in each.evidence.lower()
-        ),
-        None,
-    )
+    """What the place's disk does alone on its own host; not what a probe got through a mount here."""
+    mount = evidence.mount(place)
+    return evidence.ceiling(f"disk:{place}") if mount is None or mount.network else None
 
 
 def next_step(look: Look) -> str:

@@ -56,7 +56,7 @@ QUEUE_FULL_BYTES = 1_000_000
 FAR_SPAN_S = 2.0
 """Other hosts tell once a second: a shorter stretch between others cannot be told from them."""
 LONG_PAUSE_S = 0.02
-ALONE = 0.03
+ALONE = 0.01
 """Of an interface's payload: if others moved no more, its counter is the hop's own."""
 OTHER_CORES = 0.25
 OTHER_DISK_BYTES_PER_S = 1_000_000

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pathtrace.analysis.evidence import Evidence
+from pathtrace.model.network import Route
 from pathtrace.model.report import Finding, HopReport
-from pathtrace.model.scenario import FrequencyKind, Link
+from pathtrace.model.run import HostFacts
+from pathtrace.model.scenario import FrequencyKind, Link, Scenario
 
 
 def crosses(evidence: Evidence, hop: HopReport, link: Link) -> bool:
@@ -44,24 +46,27 @@ def link_findings(evidence: Evidence, hops: Sequence[HopReport]) -> Iterator[Fin
 
 
 def link_name(evidence: Evidence, place: str) -> str:
-    """``link:L`` of the way to a place on another host.
+    """``link:L`` of the way to a place on another host."""
+    run = evidence.run
+    return link_between(run.scenario, run.routes, evidence.here, evidence.place(place).host)
+
+
+def link_between(scenario: Scenario, routes: Sequence[Route], here: HostFacts | None, far: str) -> str:
+    """``link:L`` of the way from the host that runs pathtrace to another one.
 
     Of several declared links the one that the route's interface has, where kind or speed tell; else the
-    first. An undeclared one bears both hosts' names, as whoever measured it wrote them.
+    first. An undeclared one bears both hosts' names.
     """
-    far, here = evidence.place(place).host, evidence.run.scenario.here.name
-    joining = [link for link in evidence.run.scenario.links if {far, here} <= set(link.hosts)]
-    if joining:
-        return f"link:{_routed(evidence, far, joining).name}"
-    names = (f"link:{far}-{here}", f"link:{here}-{far}")
-    known = [ceiling.resource for ceiling in evidence.run.ceilings]
-    return next((name for name in names if name in known), names[0])
+    joining = [link for link in scenario.links if {far, scenario.here.name} <= set(link.hosts)]
+    if not joining:
+        return f"link:{far}-{scenario.here.name}"
+    return f"link:{_routed(joining, routes, here, far).name}"
 
 
-def _routed(evidence: Evidence, far: str, joining: Sequence[Link]) -> Link:
+def _routed(joining: Sequence[Link], routes: Sequence[Route], here: HostFacts | None, far: str) -> Link:
     """The link of the interface that the route takes."""
-    route = next((route for route in evidence.run.routes if route.host == far), None)
-    found = evidence.here.interfaces if evidence.here else ()
+    route = next((route for route in routes if route.host == far), None)
+    found = here.interfaces if here else ()
     facts = next((each for each in found if route is not None and each.name == route.interface), None)
     if facts is not None and len(joining) > 1:
         for link in joining:

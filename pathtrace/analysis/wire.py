@@ -45,15 +45,20 @@ def _bytes(crossed: Crossing) -> float | None:
         return traffic.rx_bytes + traffic.tx_bytes
     if sockets is None:
         return None
-    packets = _packets(sockets.segments_in, traffic.rx_packets if traffic else None)
-    packets += _packets(sockets.segments_out, traffic.tx_packets if traffic else None)
-    return sockets.received + sockets.sent + packets * (ETHERNET_BYTES + HEADER_BYTES)
+    received, sent = crossed.own_in or 0.0, crossed.own_out or 0.0
+    packets = [value for value in (sockets.segments_in, sockets.segments_out) if value is not None]
+    if traffic is not None:
+        packets = [
+            _fewer(sockets.segments_in, traffic.rx_packets, received, traffic.received),
+            _fewer(sockets.segments_out, traffic.tx_packets, sent, traffic.sent),
+        ]
+    return received + sent + sum(packets) * (ETHERNET_BYTES + HEADER_BYTES)
 
 
-def _packets(segments: float | None, on_interface: float | None) -> float:
-    """Segments that an interface counts merged share one header there."""
-    known = [each for each in (segments, on_interface) if each is not None]
-    return min(known, default=0.0)
+def _fewer(segments: float | None, packets: float | None, own: float, whole: float) -> float:
+    """Segments that an interface counts merged share one header there: then its part of the packets."""
+    merged = packets * own / whole if packets is not None and whole else None
+    return min((each for each in (segments, merged) if each is not None), default=0.0)
 
 
 def _alone(crossed: Crossing) -> bool:
