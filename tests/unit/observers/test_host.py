@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -93,7 +95,7 @@ def test_what_pathtrace_itself_reads_and_computes_is_seen(tmp_path: Path) -> Non
     sum(range(1_000_000))
     after = list(observer.observe(1))
 
-    assert [(r.subject, r.metric) for r in after] == [
+    assert [(r.subject, r.metric) for r in after if not r.subject.startswith("thread:")] == [
         ("process", "cpu_s"),
         ("process", "rss_bytes"),
         ("process", "children_cpu_s"),
@@ -106,3 +108,34 @@ def test_what_pathtrace_itself_reads_and_computes_is_seen(tmp_path: Path) -> Non
     assert value(after, "process", "rchar_bytes") - value(before, "process", "rchar_bytes") >= 300_000
     assert value(after, "loop", "cpu_s") > value(before, "loop", "cpu_s")
     assert value(after, "process", "cpu_s") > value(before, "process", "cpu_s")
+
+
+@linux
+def test_the_thread_of_pathtrace_that_fills_a_core_is_named() -> None:
+    begun, may_end = threading.Event(), threading.Event()
+
+    def work() -> None:
+        ends = time.thread_time() + 0.05
+        while time.thread_time() < ends:
+            pass
+        begun.set()
+        may_end.wait()
+
+    thread = threading.Thread(target=work, name="cutter")
+    twin = threading.Thread(target=work, name="cutter")
+    observer = OwnObserver()
+    for each in (thread, twin):
+        begun.clear()
+        each.start()
+        begun.wait()
+    readings = list(observer.observe(0))
+    may_end.set()
+    for each in (thread, twin):
+        each.join()
+
+    cutters = {r.subject: r.value for r in readings if "cutter" in r.subject and r.metric == "cpu_s"}
+    assert "thread:cutter" in cutters
+    assert len(cutters) == 2
+    assert all(0.05 <= cpu_s < 0.2 for cpu_s in cutters.values())
+    assert value(readings, "thread:cutter", "run_delay_s") >= 0
+    assert len({r.subject for r in readings if r.subject.startswith("thread:")}) <= 16
