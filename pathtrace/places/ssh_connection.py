@@ -279,7 +279,8 @@ class SshShell:
         """Lines as a command writes them, until it ends or the iterator is closed. OperationError."""
         async with self._started(command) as process:
             async for line in process.stdout:
-                yield str(line).rstrip("\n")
+                if line:  # older asyncssh ends with an empty one
+                    yield str(line).rstrip("\n")
             complaint = await process.stderr.read()
             await process.wait_closed()
         self._hold_to_success(command, process, str(complaint))
