@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from pathtrace.model.work import Clock
-from pathtrace.probes.do_not_fragment import can_probe, header_bytes, known_mtu, whole_packets
+from pathtrace.probes.do_not_fragment import can_probe, header_bytes, whole_packets
 from pathtrace.probes.link_protocol import LARGEST_DATAGRAM, LEAST_DATAGRAM, Asked, Datagram, seal, unseal
 from pathtrace.probes.link_streams import padding
 from pathtrace.units import seconds
@@ -64,10 +64,6 @@ class EchoClient:
     def close(self) -> None:
         """Release the socket."""
         self._socket.close()
-
-    def interface_mtu(self) -> int | None:
-        """What this host takes for the MTU of the way."""
-        return known_mtu(self._socket)
 
     def exchange(self, there_bytes: int, back_bytes: int, timeout_s: float) -> Outcome:
         """A packet of ``there_bytes`` (IP header included), answered by one of ``back_bytes``."""
