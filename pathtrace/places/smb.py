@@ -140,7 +140,7 @@ class SmbClient:
             return self._fetched(await self._do(name, "store", self._path(name), bytes(data)), None)
         loan = self._memory.lend(len(data))
         loan.view[:] = data
-        timing: Timing = await self._do(name, "store", self._path(name), loan=loan)
+        timing = await self._do(name, "store", self._path(name), loan=loan)
         return self._fetched(timing, None)
 
     async def remove_folder(self, name: str) -> None:
@@ -212,7 +212,8 @@ class SmbClient:
         self._passed[why] += 1
         self._example.setdefault(why, shown(name))
 
-    def _fetched(self, timing: Timing, loan: Loan | None) -> Fetched:
+    def _fetched(self, values: tuple[Any, ...], loan: Loan | None) -> Fetched:
+        timing = Timing(*values)
         data: bytes | memoryview = b"" if timing.data is None else timing.data
         if loan is not None and timing.data is None:
             data = loan.view[: timing.got]

@@ -12,8 +12,10 @@ import struct
 from typing import Any
 
 HEAD = struct.Struct("!I")
-_DESCRIPTORS = 64
-"""The most that one value may bring."""
+_DESCRIPTORS = 16
+"""The most that one value may bring; one does."""
+_CHUNK = 1 << 17
+_ROOM = socket.CMSG_SPACE(_DESCRIPTORS * array.array("i").itemsize)
 
 
 def packed(value: object) -> bytes:
@@ -22,29 +24,38 @@ def packed(value: object) -> bytes:
     return HEAD.pack(len(body)) + body
 
 
+def unpacked(frame: bytes | bytearray) -> Any:
+    """The value of a frame that is complete."""
+    return pickle.loads(memoryview(frame)[HEAD.size :])
+
+
+def missing(frame: bytes | bytearray) -> int:
+    """How many bytes of a frame are still to come; of one whose length has not come, those of that."""
+    if len(frame) < HEAD.size:
+        return HEAD.size - len(frame)
+    return HEAD.size + int(HEAD.unpack_from(frame)[0]) - len(frame)
+
+
 def send(connection: socket.socket, value: object) -> None:
     """Blocks until all of it is sent."""
     connection.sendall(packed(value))
 
 
 def receive(connection: socket.socket) -> tuple[Any, list[int]]:
-    """Blocks until a value has come; with the file descriptors that came along. EOFError."""
+    """Blocks until a value has come; with the file descriptors that came along. EOFError.
+
+    Only where the next value is not sent before this one is answered.
+    """
     descriptors: list[int] = []
-    (length,) = HEAD.unpack(_exactly(connection, HEAD.size, descriptors))
-    return pickle.loads(_exactly(connection, length, descriptors)), descriptors
-
-
-def _exactly(connection: socket.socket, length: int, descriptors: list[int]) -> bytes:
-    got = bytearray()
-    room = socket.CMSG_SPACE(_DESCRIPTORS * array.array("i").itemsize)
-    while len(got) < length:
-        data, extra, _, _ = connection.recvmsg(length - len(got), room)
+    frame = b""
+    while missing(frame):
+        data, extra, _, _ = connection.recvmsg(_CHUNK, _ROOM)
         if not data:
             raise EOFError
-        got += data
+        frame += data
         for _, kind, raw in extra:
             if kind == socket.SCM_RIGHTS:
                 found = array.array("i")
                 found.frombytes(raw[: len(raw) - len(raw) % found.itemsize])
                 descriptors += found
-    return bytes(got)
+    return unpacked(frame), descriptors

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import pickle
 import signal
 import socket
 import subprocess
@@ -17,10 +16,9 @@ import sys
 from typing import Any, cast
 
 from pathtrace.errors import PlaceError
-from pathtrace.places.smb_frames import HEAD, packed
+from pathtrace.places.smb_frames import missing, packed, unpacked
 from pathtrace.places.smb_memory import Loan, SharedMemory
 from pathtrace.places.smb_session import Facts, Fault, Kind, Logon
-from pathtrace.places.smb_worker import Request
 
 _GRACE_S = 2.0
 """How long a worker gets to say good-bye to the server."""
@@ -37,6 +35,8 @@ class WorkerProcess:
         self._known: set[int] = set()
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
+        self._watched = False
+        self._waiting: asyncio.Future[None] | None = None
         self.handles: set[int] = set()
         """Files that are open in it."""
         self.unwanted: list[int] = []
@@ -62,7 +62,7 @@ class WorkerProcess:
                 process_group=0,
             )
         await self._exchange((library, logon, path), [])
-        return cast("Facts", await self.ask("connect"))
+        return Facts(*await self.ask("connect"))
 
     async def ask(self, operation: str, *arguments: object, loan: Loan | None = None) -> Any:
         """The worker's answer. Fault. If cancelled, the process is ended."""
@@ -75,7 +75,7 @@ class WorkerProcess:
                 new, descriptors = ((loan.region.number, loan.region.size),), [loan.region.descriptor]
         gone = self._memory.gone(self._known) if new else set()
         self._known = self._known - gone | {number for number, _ in new}
-        return await self._exchange(Request(operation, arguments, region, new, tuple(gone)), descriptors)
+        return await self._exchange((operation, arguments, region, new, tuple(gone)), descriptors)
 
     async def close(self) -> None:
         """Have it say good-bye; end it if that takes longer than two seconds."""
@@ -93,9 +93,7 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """End the process at once."""
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
+        self._hang_up()
         process, self._process = self._process, None
         self.handles.clear()
         self.unwanted.clear()
@@ -110,7 +108,7 @@ class WorkerProcess:
             raise Fault("lost", "the process that spoke with the server has ended")
         try:
             await _send(connection, packed(request), descriptors)
-            fault, value = await _receive(connection)
+            fault, value = unpacked(await self._answer(connection))
         except (OSError, EOFError):
             raise self._ended() from None
         except BaseException:  # cancelled: nobody will take the answer any more
@@ -120,6 +118,43 @@ class WorkerProcess:
             kind, detail = fault
             raise Fault(cast("Kind", kind), detail)
         return value
+
+    async def _answer(self, connection: socket.socket) -> bytearray:
+        """A whole frame. The loop watches the socket all the time: to start and end that is dear."""
+        loop = asyncio.get_running_loop()
+        frame = bytearray()
+        if not self._watched:
+            loop.add_reader(connection, self._wake)
+            self._watched = True
+        while missing(frame):
+            self._waiting = loop.create_future()
+            await self._waiting
+            with contextlib.suppress(BlockingIOError):  # woken once more by what had been read already
+                data = connection.recv(_CHUNK)
+                if not data:
+                    raise EOFError
+                frame += data
+        return frame
+
+    def _wake(self) -> None:
+        """There is something to read: an answer, or that the process has ended."""
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
+        elif self._socket is not None:
+            with contextlib.suppress(BlockingIOError):
+                if not self._socket.recv(1, socket.MSG_PEEK):
+                    self._unwatch()  # nobody waits: the next who asks will see it
+
+    def _unwatch(self) -> None:
+        if self._watched and self._socket is not None:
+            asyncio.get_running_loop().remove_reader(self._socket)
+        self._watched = False
+
+    def _hang_up(self) -> None:
+        if self._socket is not None:
+            self._unwatch()
+            self._socket.close()
+            self._socket = None
 
     def _ended(self) -> Fault:
         process = self._process
@@ -147,34 +182,7 @@ def _environment() -> dict[str, str]:
 
 
 async def _send(connection: socket.socket, data: bytes, descriptors: list[int]) -> None:
-    if descriptors:
-        # One request at a time: the socket's buffer is empty and takes at least a part of it.
-        data = data[socket.send_fds(connection, [data], descriptors) :]
-    if data:
-        await asyncio.get_running_loop().sock_sendall(connection, data)
-
-
-async def _receive(connection: socket.socket) -> Any:
-    loop = asyncio.get_running_loop()
-    got = await loop.sock_recv(connection, _CHUNK)
-    if not got:
-        raise EOFError
-    if len(got) < HEAD.size:
-        got += await _more(connection, HEAD.size - len(got))
-    (length,) = HEAD.unpack_from(got)
-    missing = HEAD.size + length - len(got)
-    if missing > 0:
-        got += await _more(connection, missing)
-    return pickle.loads(memoryview(got)[HEAD.size :])
-
-
-async def _more(connection: socket.socket, length: int) -> bytes:
-    loop = asyncio.get_running_loop()
-    parts: list[bytes] = []
-    while length > 0:
-        part = await loop.sock_recv(connection, min(length, _CHUNK))
-        if not part:
-            raise EOFError
-        parts.append(part)
-        length -= len(part)
-    return b"".join(parts)
+    # One request at a time: the socket's buffer is empty and takes at least a part of it.
+    sent = socket.send_fds(connection, [data], descriptors) if descriptors else connection.send(data)
+    if sent < len(data):
+        await asyncio.get_running_loop().sock_sendall(connection, data[sent:])

@@ -234,14 +234,16 @@ def serve(connection: socket.socket) -> None:
         return
     try:
         while True:
-            request, descriptors = receive(connection)
+            values, descriptors = receive(connection)
+            request = Request(*values)
             worker.share(request, descriptors)
             try:
                 result = worker.serve(request)
             except Fault as fault:
                 send(connection, ((fault.kind, fault.detail), None))
             else:
-                send(connection, (None, result))
+                # A plain tuple: a class would be looked up by its name on the other side, each time.
+                send(connection, (None, tuple(result) if isinstance(result, tuple) else result))
     finally:
         worker.close()
 
