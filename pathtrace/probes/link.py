@@ -20,6 +20,7 @@ from pathtrace.probes.responder_client import ResponderClient, Transfer, Way
 from pathtrace.units import format_count, format_duration, format_link, seconds
 
 STREAMS = (1, 4)
+_NO_DATA = "larger packets may vanish on the way: compare the MTU of both ends and of the way"
 _IDLE_TRIES = 10
 _PAUSE_S = 0.05
 _PATIENCE_S = 0.5
@@ -64,13 +65,14 @@ class LinkProbe:
     def _measure(self) -> Ceiling:
         start = self._clock()
         idle_s = self._idle_rtt_s()
-        results = [self._transfer(streams) for streams in self._streams]
+        results: list[_Result] = []
+        for streams in self._streams:
+            results.append(self._transfer(streams))
+            if results[-1].transfer.bytes_per_s == 0:
+                raise OperationError(
+                    f"{self._direction}: connections are made, but no data arrives", hint=_NO_DATA
+                )
         best = max(results, key=lambda result: result.transfer.bytes_per_s)
-        if best.transfer.bytes_per_s == 0:
-            raise OperationError(
-                f"{self._direction}: connections are made, but no data arrives",
-                hint="larger packets may vanish on the way: compare the MTU of both ends and of the way",
-            )
         return Ceiling(
             resource=self._resource,
             bytes_per_s=best.transfer.bytes_per_s,

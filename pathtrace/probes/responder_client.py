@@ -45,6 +45,8 @@ BUSY_S = 15.0
 """How long a busy responder is waited for."""
 _ASK_AGAIN_S = 0.5
 _GRACE_S = 5.0
+_LEAST_SEGMENT = 536
+"""Bytes that every host has to take."""
 MOST_BYTES = 8 * GIB
 """Of one transfer: enough for the timed part at 25 Gbit/s."""
 
@@ -153,7 +155,7 @@ class ResponderClient:
 
     def _introduced(self) -> socket.socket:
         with self._told():
-            control = self._connect((self._host, self._port))
+            control = _small_segments(self._host, self._port)
             try:
                 control.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 handshake = introduce(control, self._token.encode(), Purpose.CONTROL, 0, CONNECT_S)
@@ -163,10 +165,6 @@ class ResponderClient:
                 control.close()
                 raise
             return control
-
-    @staticmethod
-    def _connect(where: tuple[str, int]) -> socket.socket:
-        return socket.create_connection(where, timeout=CONNECT_S)
 
     @staticmethod
     def _ask(control: socket.socket, way: Way, streams: int, length_s: float, warmup_s: float) -> None:
@@ -185,7 +183,7 @@ class ResponderClient:
         made: list[socket.socket] = []
         try:
             for _ in range(streams):
-                made.append(self._connect(control.getpeername()[:2]))
+                made.append(socket.create_connection(control.getpeername()[:2], timeout=CONNECT_S))
                 introduce(made[-1], self._key, Purpose.DATA, number, CONNECT_S)
                 made[-1].settimeout(None)
         except (OSError, LinkError):
@@ -230,6 +228,23 @@ _HINT_REFUSED = (
     "start 'pathtrace respond --listen ADDRESS:PORT' there, with the address that this host reaches"
 )
 _HINT_SILENT = "is it 'pathtrace respond' that listens there, and does a firewall let its port through?"
+
+
+def _small_segments(host: str, port: int) -> socket.socket:
+    """A connection whose segments pass every way, so that a wrong MTU can be talked about. OSError."""
+    failed: OSError = OSError("it has no address")
+    for family, kind, _, _, where in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+        made = socket.socket(family, kind)
+        try:
+            made.settimeout(CONNECT_S)
+            if hasattr(socket, "TCP_MAXSEG"):
+                made.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, _LEAST_SEGMENT)
+            made.connect(where)
+            return made
+        except OSError as error:
+            made.close()
+            failed = error
+    raise failed
 
 
 def _explained(error: LinkError | OSError) -> LinkError:
