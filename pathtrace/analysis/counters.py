@@ -84,6 +84,16 @@ class Counters:
         within = series[1][(series[0] >= start_ns) & (series[0] <= end_ns)]
         return float(np.median(within)) if len(within) else None
 
+    def steps(
+        self, observer: str, subject: str, metric: str, start_ns: int, end_ns: int
+    ) -> tuple[Floats, Floats]:
+        """Nanoseconds and growth between neighbouring readings within the span."""
+        series = self._series.get((observer, subject, metric))
+        if series is None:
+            return np.empty(0), np.empty(0)
+        within = (series[0] >= start_ns) & (series[0] <= end_ns)
+        return np.diff(series[0][within]), np.maximum(0.0, np.diff(series[1][within]))
+
     def subjects(self, observer: str, metric: str) -> tuple[str, ...]:
         """Whatever an observer told this counter of."""
         return tuple(key[1] for key in self._series if key[0] == observer and key[2] == metric)

@@ -6,6 +6,7 @@ Knows CPU time, time kept from running and the disk beneath; commits are told ap
 from __future__ import annotations
 
 from pathtrace.analysis.evidence import Evidence, Span
+from pathtrace.analysis.far_host import far_disk, full_core
 from pathtrace.analysis.limit import FULL, HELD_BACK, MOSTLY, TIE, TRACER, Limit, cores_text, unknown
 from pathtrace.analysis.own_work import own_cpu_limit
 from pathtrace.analysis.summary import StageFigures
@@ -19,7 +20,7 @@ def database_server_limit(
     place = figures.stage.place
     server = evidence.server_during(place, figures)
     if server is None or not figures.elapsed_s:
-        return Limit(f"database:{place}", (*seen, "its process cannot be seen from here"))
+        return _far(figures, evidence, span, seen)
     share = min(1.0, server.cpu_s / figures.elapsed_s)
     held = min(1.0, (evidence.run_delay(place, span) or 0.0) / figures.elapsed_s)
     cores = server.cpu_s / figures.active_s if figures.active_s else 0.0
@@ -34,6 +35,18 @@ def database_server_limit(
         also = (*also, TRACER) if own_cpu_limit(evidence, span, seen) else also
         return Limit(f"database:{place}", texts, also, utilisation=min(1.0, held + share))
     return _elsewhere(figures, evidence, span, texts)
+
+
+def _far(figures: StageFigures, evidence: Evidence, span: Span, seen: tuple[str, ...]) -> Limit:
+    """On another host: by what was seen of that over ssh, else the engine as a whole."""
+    place = figures.stage.place
+    if evidence.is_far(place) and figures.active_s:
+        disk = far_disk(figures, evidence, span, place)
+        if disk is not None and disk.busy is not None and disk.busy >= FULL:
+            return Limit(f"disk:{place}", (*seen, disk.text), utilisation=disk.busy)
+        if (full := full_core(figures, evidence, span, place)) is not None:
+            return Limit(f"database:{place}", (*seen, full.text), utilisation=full.share)
+    return Limit(f"database:{place}", (*seen, "its process cannot be seen from here"))
 
 
 def _elsewhere(figures: StageFigures, evidence: Evidence, span: Span, seen: tuple[str, ...]) -> Limit:

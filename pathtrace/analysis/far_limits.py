@@ -27,6 +27,7 @@ from pathtrace.analysis.limit import (
     LONG_PAUSE_S,
     LOSSY,
     MOSTLY,
+    MOSTLY_FULL,
     NEAR_CEILING,
     QUEUE_FULL_BYTES,
     SLIGHT,
@@ -109,12 +110,16 @@ def _from_cache(look: Look, crossed: float) -> Limit:
 
 
 def _link(look: Look) -> Limit | None:
-    share = look.share
-    if share is None or share < LINK_FULL or share > BEYOND:
+    share, use = look.share, look.use
+    if use is None or share is None or share > BEYOND or share < WELL_BELOW:
         return None
     texts = [*look.seen]
-    if look.use is not None and look.use.others_bytes_per_s > SLIGHT * look.use.rate:
-        texts.append(f"{format_rate(look.use.others_bytes_per_s)} of it are other traffic")
+    if share < LINK_FULL:
+        if use.full_time is None or use.full_time < MOSTLY_FULL:
+            return None
+        texts.append(f"it was at its ceiling {format_ratio(use.full_time)} of the time")
+    if use.others_bytes_per_s > SLIGHT * use.rate:
+        texts.append(f"{format_rate(use.others_bytes_per_s)} of it are other traffic")
     return Limit(look.link, tuple(texts), utilisation=min(1.0, share))
 
 
@@ -201,7 +206,7 @@ def _server(look: Look) -> Limit | None:
     """The far side, cause not seen: its connection stands empty, or it is as fast as from its own memory."""
     resource, alone = f"server:{look.place}", look.evidence.ceiling(f"server:{look.place}")
     near = _near_alone(look, alone)
-    if near is not None and near >= NEAR_CEILING:
+    if near is not None and NEAR_CEILING <= near <= BEYOND:
         text = f"{format_ratio(near)} of what the same files give when {look.host} has them in memory"
         return Limit(
             resource, (*look.seen, text), next_measurement=next_step(look), utilisation=min(1.0, near)

@@ -25,6 +25,10 @@ HELD_BACK = 0.3
 # Of hops that cross a network.
 LINK_FULL = 0.9
 """Of a link's measured or computed ceiling."""
+MOSTLY_FULL = 0.75
+"""Of the time: a link that is at its ceiling that long holds, though pauses lower the mean."""
+FEW_STEPS = 10
+"""Looks at a counter, below which its course over time says nothing."""
 WELL_BELOW = 0.8
 """Of a link's ceiling: what is below it was held by something else."""
 IDLE_LINK = 0.5

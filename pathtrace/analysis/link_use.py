@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from pathtrace.analysis.evidence import Evidence, Span
-from pathtrace.analysis.limit import MEASURED_ABOVE
+from pathtrace.analysis.limit import FEW_STEPS, LINK_FULL, MEASURED_ABOVE
 from pathtrace.analysis.links import link_name
 from pathtrace.analysis.network_evidence import (
     Crossing,
@@ -20,7 +22,7 @@ from pathtrace.analysis.network_evidence import (
 )
 from pathtrace.analysis.summary import StageFigures
 from pathtrace.model.run import Ceiling
-from pathtrace.units import format_link, format_rate, format_ratio
+from pathtrace.units import NANOSECONDS_PER_SECOND, format_link, format_rate, format_ratio
 
 _BEST_FIRST = ("measured", "computed", "declared", "nominal")
 
@@ -39,6 +41,8 @@ class LinkUse:
     ceiling: Ceiling | None
     interface: str | None
     crossing: Crossing
+    full_time: float | None
+    """Share of the wall time in which the link was at its ceiling; None where nobody looked often enough."""
 
     @property
     def rate(self) -> float:
@@ -73,9 +77,10 @@ def link_uses(figures: StageFigures, evidence: Evidence, span: Span, place: str)
         return []
     far, here = evidence.place(place).host, evidence.run.scenario.here.name
     inward, outward = f"{far}->{here}", f"{here}->{far}"
+    ceilings = {way: link_ceiling(evidence, place, way) for way in (inward, outward)}
     moved = (
-        (inward, crossed.own_in, crossed.others_in),
-        (outward, crossed.own_out, crossed.others_out),
+        (inward, crossed.own_in, crossed.others_in, "rx"),
+        (outward, crossed.own_out, crossed.others_out, "tx"),
     )
     return [
         LinkUse(
@@ -83,12 +88,30 @@ def link_uses(figures: StageFigures, evidence: Evidence, span: Span, place: str)
             direction=direction,
             own_bytes_per_s=(own or 0.0) / figures.active_s,
             others_bytes_per_s=others / span.wall_s if span.wall_s else 0.0,
-            ceiling=link_ceiling(evidence, place, direction),
+            ceiling=ceilings[direction],
             interface=crossed.traffic.interface if crossed.traffic else None,
             crossing=crossed,
+            full_time=_full_time(evidence, span, crossed, counter, ceilings[direction]),
         )
-        for direction, own, others in moved
+        for direction, own, others, counter in moved
     ]
+
+
+def _full_time(
+    evidence: Evidence, span: Span, crossed: Crossing, counter: str, ceiling: Ceiling | None
+) -> float | None:
+    """By the interface's counter (``rx`` or ``tx``), in the steps in which it was read."""
+    top = ceiling.bytes_per_s if ceiling is not None else None
+    if crossed.traffic is None or not top:
+        return None
+    name, ends = crossed.traffic.interface, (span.start_ns, span.end_ns)
+    took_ns, grown = evidence.counters.steps("interface", name, f"{counter}_bytes", *ends)
+    whole = crossed.traffic.rx_bytes if counter == "rx" else crossed.traffic.tx_bytes
+    payload = crossed.traffic.received if counter == "rx" else crossed.traffic.sent
+    if len(took_ns) < FEW_STEPS or not whole:
+        return None
+    rates = grown * (payload / whole) / np.maximum(took_ns, 1.0) * NANOSECONDS_PER_SECOND
+    return float(took_ns[rates >= LINK_FULL * top].sum() / took_ns.sum())
 
 
 def link_ceiling(evidence: Evidence, place: str, direction: str) -> Ceiling | None:

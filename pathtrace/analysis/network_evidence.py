@@ -111,10 +111,12 @@ def interface_facts(evidence: Evidence, name: str | None) -> Interface | None:
 def crossing(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> Crossing:
     """What crossed for ``place`` while the stage's execution ran."""
     sockets = sockets_of(evidence, place, span)
-    least = max(sockets.received, sockets.sent) if sockets else 0.0
-    traffic = traffic_on(evidence, carrier(evidence, place, span, least), place, span)
     reads = figures.bytes if figures.stage.action is Action.READ else 0
     writes = figures.bytes if figures.stage.action is Action.WRITE else 0
+    routed = route_of(evidence, place) is not None
+    guess = 0 if routed else max(reads, writes)  # a cache may have served them: no reason to doubt a route
+    least = max(sockets.received, sockets.sent) if sockets else guess
+    traffic = traffic_on(evidence, carrier(evidence, place, span, least), place, span)
     return Crossing(
         sockets,
         traffic,
@@ -153,19 +155,18 @@ def sockets_of(evidence: Evidence, place: str, span: Span) -> Sockets | None:
 def carrier(evidence: Evidence, place: str, span: Span, least: float) -> str | None:
     """The interface that carried a place's bytes: the route's, unless its counter shows too few of them.
 
-    ``least``: bytes that the place's connections surely moved one way. Without a route: None.
+    ``least``: bytes that surely moved one way, 0 if that is not known. Without a route: the one that moved as
+    many, if there is one.
     """
     route = route_of(evidence, place)
-    if route is None or not least:
-        return route.interface if route else None
-    moved = {
-        name: _moved(evidence, name, span) for name in evidence.counters.subjects("interface", "rx_bytes")
-    }
-    told = moved.get(route.interface)
-    if told is None or told >= SERVED * least:
-        return route.interface
-    most = max((name for name in moved if name != _LOOPBACK), key=lambda name: moved[name] or 0.0)
-    return most if (moved[most] or 0.0) >= SERVED * least else route.interface
+    names = [name for name in evidence.counters.subjects("interface", "rx_bytes") if name != _LOOPBACK]
+    moved = {name: _moved(evidence, name, span) for name in names}
+    usual = route.interface if route is not None else None
+    told = moved.get(usual) if usual is not None else 0.0
+    if not least or not moved or told is None or told >= SERVED * least:
+        return usual
+    most = max(moved, key=lambda name: moved[name] or 0.0)
+    return most if (moved[most] or 0.0) >= SERVED * least else usual
 
 
 def traffic_on(evidence: Evidence, interface: str | None, place: str, span: Span) -> Traffic | None:

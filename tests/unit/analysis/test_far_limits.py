@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from pathtrace.analysis import analyse
 from pathtrace.model.run import Ceiling
-from pathtrace.model.sample import Reading
+from pathtrace.model.sample import Reading, ReadingTable
 from tests.unit.analysis.builders import MB, MS, Desk, reached, run_of, scenario, steady, stream
 from tests.unit.analysis.far import (
     LAN,
@@ -25,7 +26,9 @@ from tests.unit.analysis.far import (
     on_mount,
     process,
     report,
+    run,
 )
+from tests.unit.analysis.planted import while_busy
 
 FULL = Way(took_ms=89)  # 10 MB in 89 ms: 112 MB/s, 95 % of the line
 HALF = Way(took_ms=170)  # 59 MB/s, half of the line
@@ -367,14 +370,14 @@ flows:
         segments_out=(start, end, 276_000.0),
         segments_in=(start, end, 20_000.0),
     )
-    run = run_of(
+    made = run_of(
         scenario(text.replace("LINKS", LAN)),
         [part],
         readings=seen,
         ceilings=line(),
         places=(reached("archive", disk="sda"), reached("weights")),
     )
-    got = analyse(run).hops[0].limited_by
+    got = analyse(made).hops[0].limited_by
     assert got.resource == "link:lan"
     assert any("workstation->nas" in text for text in got.evidence)
 
@@ -416,3 +419,83 @@ def test_whatever_is_missing_evidence_is_given_and_the_unknown_has_a_next_step(
     for hop in report(way).hops:
         assert hop.limited_by.evidence
         assert hop.limited_by.resource != "unknown" or hop.limited_by.next_measurement
+
+
+def test_a_link_at_its_ceiling_most_of_the_time_holds_though_pauses_lower_the_mean() -> None:
+    paused = replace(FULL, took_ms=101)  # 84 % in the mean
+
+    def counted(burst_ms: int) -> str:
+        """Every 500 ms begin with ``burst_ms`` in which all that comes in them comes."""
+        made = run(paused)
+        start, end = made.windows[0].start_ns, made.windows[0].end_ns
+        share = [min(1.0, (at % (500 * MS)) / (burst_ms * MS)) for at in range(0, end - start, 50 * MS)]
+        per_burst = paused.payload * 500 * MS / (end - start)
+        readings = [r for r in made.readings.rows if (r.observer, r.metric) != ("interface", "rx_bytes")]
+        for number, part in enumerate(share):
+            at = start + number * 50 * MS
+            carried = (at - start) // (500 * MS) * per_burst + part * per_burst
+            readings.append(Reading(at, "interface", "eth0", "rx_bytes", carried * 1.0456))
+        rows = tuple(sorted(readings, key=lambda reading: reading.at_ns))
+        return analyse(replace(made, readings=ReadingTable(rows))).hops[0].limited_by.resource
+
+    assert counted(400) == "link:lan"
+    assert counted(500) != "link:lan"
+
+
+LIBRARY = """
+pathtrace: 1
+hosts: {db: {address: 10.0.0.3}}
+links: {lan: {hosts: [db, workstation], speed: 1 Gbit/s}}
+places:
+  archive: {kind: files, path: /data}
+  indexer: {kind: process, run: chunk}
+  library: {kind: database, url: "postgresql://db/lab", batch: 100}
+flows:
+  index: {path: [archive, indexer, library], frequency: every 24 h}
+"""
+
+
+def inserting(
+    requests: int, rtt_s: float, more: Callable[[int, int], list[Reading]] = lambda start, end: []
+) -> str:
+    """What limits inserts of 40 ms each that need so many requests."""
+    part = stream(
+        (Desk(), Desk(), Desk()),
+        lambda stage, k: (MS, MS, 40 * MS)[stage],
+        100,
+        details=lambda sample: {"bytes": 1000},
+    )
+    start, end = part[1].start_ns, part[1].end_ns
+    seen = steady(
+        "tcp",
+        "library",
+        bytes_received=(start, end, 1e5),
+        bytes_sent=(start, end, 200.0 * requests * 100),
+        segments_out=(start, end, 100.0 * requests),
+        segments_in=(start, end, 100.0 * requests),
+    )
+    seen += [Reading(at, "tcp", "library", "min_rtt_s", rtt_s) for at in range(start, end, 100 * MS)]
+    places = (reached("archive", disk="sda"), reached("indexer"), reached("library"))
+    made = run_of(scenario(LIBRARY), [part], readings=seen + more(start, end), places=places)
+    return while_busy(made, "insert@library")
+
+
+def test_inserts_that_ask_again_and_again_over_a_long_way_are_round_trips() -> None:
+    assert inserting(15, 0.002) == "round-trips:library"
+    assert inserting(3, 0.002) == "database:library"
+    assert inserting(15, 0.0001) == "database:library"
+
+
+def test_a_database_whose_disk_on_its_own_host_is_busy_is_limited_by_it() -> None:
+    def busy(start: int, end: int, share: float) -> list[Reading]:
+        seconds_busy = share * (end - start) / 1e9
+        return steady(
+            "far_disk",
+            "db/sda",
+            read_bytes=(start, end, 1.0),
+            write_bytes=(start, end, 4e7),
+            busy_s=(start, end, seconds_busy),
+        )
+
+    assert inserting(3, 0.0001, lambda a, b: busy(a, b, 0.97)) == "disk:library"
+    assert inserting(3, 0.0001, lambda a, b: busy(a, b, 0.4)) == "database:library"
