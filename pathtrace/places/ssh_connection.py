@@ -92,17 +92,18 @@ async def _connect(login: Login) -> asyncssh.SSHClientConnection:
 
 async def _settings(login: Login) -> asyncssh.SSHClientConnectionOptions:
     """What ``~/.ssh/config`` makes of the login; no keys are read, nobody is asked."""
-    given: dict[str, object] = {}
+    # config must be said: without it newer versions look at no configuration at all.
+    given: dict[str, object] = {"config": (), "client_keys": None, "agent_path": None}
     if login.port is not None:
         given["port"] = login.port
     if login.user is not None:
         given["username"] = login.user
     options = asyncssh.SSHClientConnectionOptions
     found: asyncssh.SSHClientConnectionOptions
-    found = await options.construct(host=login.host, client_keys=None, agent_path=None, **given)
+    found = await options.construct(host=login.host, **given)
     # "UserKnownHostsFile none" would let asyncssh trust whoever answers.
     given["known_hosts"] = b"" if found.known_hosts is None else found.known_hosts or _usual_known_hosts()
-    found = await options.construct(host=login.host, client_keys=None, agent_path=None, **given)
+    found = await options.construct(host=login.host, **given)
     return found
 
 

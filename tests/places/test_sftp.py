@@ -317,9 +317,11 @@ def test_a_server_that_says_nothing_ends_by_the_time_limit(server: SshServer) ->
 def test_an_alias_of_the_ssh_settings_is_followed(mortal: SshServer, tree: Path, tmp_path: Path) -> None:
     key = mortal.home / ".ssh" / "id_ed25519"
     key.rename(mortal.home / ".ssh" / "other_key")
+    (mortal.home / ".ssh" / "known_hosts").rename(mortal.home / ".ssh" / "other_hosts")
     (mortal.home / ".ssh" / "config").write_text(
         f"Host storage\n  HostName 127.0.0.1\n  Port {mortal.port}\n  User {mortal.user}\n"
         f"  IdentityFile {mortal.home}/.ssh/other_key\n  HostKeyAlias [127.0.0.1]:{mortal.port}\n"
+        f"  UserKnownHostsFile {mortal.home}/.ssh/other_hosts\n"
     )
     (tree / "a.txt").write_text("hello")
     assert handed(run(described(), f"sftp://storage{tree}", tmp_path)) == {"a.txt": b"hello"}
