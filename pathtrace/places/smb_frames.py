@@ -15,7 +15,6 @@ HEAD = struct.Struct("!I")
 _DESCRIPTORS = 16
 """The most that one value may bring; one does."""
 _CHUNK = 1 << 17
-_ROOM = socket.CMSG_SPACE(_DESCRIPTORS * array.array("i").itemsize)
 
 
 def packed(value: object) -> bytes:
@@ -48,8 +47,9 @@ def receive(connection: socket.socket) -> tuple[Any, list[int]]:
     """
     descriptors: list[int] = []
     frame = b""
+    room = socket.CMSG_SPACE(_DESCRIPTORS * array.array("i").itemsize)
     while missing(frame):
-        data, extra, _, _ = connection.recvmsg(_CHUNK, _ROOM)
+        data, extra, _, _ = connection.recvmsg(_CHUNK, room)
         if not data:
             raise EOFError
         frame += data

@@ -234,9 +234,9 @@ class LibsmbclientSession:
 
     def _authenticate(self, *given: Any) -> None:
         logon = self._logon
-        values = (logon.domain or "", logon.user or "", logon.password or "")
+        values = (logon.domain, logon.user or "", logon.password or "")
         for value, (where, room) in zip(values, (given[3:5], given[5:7], given[7:9]), strict=True):
-            if value or where is not given[3]:  # without a domain the library's own stays
+            if value is not None:  # without a domain the library's own stays
                 raw = os.fsencode(value)[: room - 1] + b"\0"
                 ctypes.memmove(where, raw, len(raw))
 

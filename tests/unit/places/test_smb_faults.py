@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from pathtrace.places.remote import Target
+from pathtrace.places.smb_faults import INSTALL, operation_error, place_error
+from pathtrace.places.smb_session import Fault, Kind
+
+SECRET = "the-password"
+TARGET = Target("smb", "nas", 4450, "ann", SECRET, "share/folder")
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_every_kind_has_a_sentence_and_no_secret(kind: Kind) -> None:
+    place = place_error(Fault(kind, "detail"), TARGET, "ann")
+    operation = operation_error(Fault(kind, "detail"), TARGET, "a/b", "ann")
+    assert place.message
+    assert operation.message.startswith("a/b: ")
+    assert SECRET not in f"{place} {place.hint} {operation} {operation.hint}"
+
+
+def test_a_missing_library_comes_with_the_sentence_how_to_install_one() -> None:
+    error = place_error(Fault("no_library"), TARGET, None)
+    assert (error.message, error.hint) == ("there is no library for smb://", INSTALL)
+
+
+def test_names_from_a_server_cannot_steer_a_terminal() -> None:
+    message = operation_error(Fault("not_found"), TARGET, "a\x1b[2Jb", "ann").message
+    assert message == "a\\x1b[2Jb: no such file or folder"
