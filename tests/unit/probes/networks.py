@@ -23,7 +23,8 @@ import time
 from pathtrace.probes.responder import Responder
 from pathtrace.probes.responder_session import Limits
 limits = Limits(1 << 36, 60.0)
-responder = Responder(({address!r}, 7411), {token!r}, limits, lambda text: None, time.perf_counter_ns)
+where, ignored, clock = ({address!r}, 7411), lambda text: None, time.perf_counter_ns
+responder = Responder(where, {token!r}, limits, ignored, clock, sessions={sessions})
 print("ready", flush=True)
 responder.serve()
 """
@@ -78,15 +79,19 @@ class Network:
         return read_facts(json.loads(self.on(host, sys.executable, "-c", code)))
 
     @contextmanager
-    def responder(self, host: str, address: str) -> Iterator[str]:
-        code = _RESPOND.format(address=address, token=TOKEN)
-        with subprocess.Popen(
-            [*self._within(host), sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=ROOT
-        ) as process:
+    def responder(self, host: str, address: str, sessions: int = 1) -> Iterator[str]:
+        code = _RESPOND.format(address=address, token=TOKEN, sessions=sessions)
+        with self.running(host, sys.executable, "-c", code) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"ready\n"
+            yield f"{address}:7411"
+
+    @contextmanager
+    def running(self, host: str, *command: str) -> Iterator[subprocess.Popen[bytes]]:
+        """A program that is ended with the block."""
+        with subprocess.Popen([*self._within(host), *command], stdout=subprocess.PIPE, cwd=ROOT) as process:
             try:
-                assert process.stdout is not None
-                assert process.stdout.readline() == b"ready\n"
-                yield f"{address}:7411"
+                yield process
             finally:
                 process.kill()
 
