@@ -20,6 +20,7 @@ COMMANDS: Mapping[str, Entry] = {
     "run": Entry("pathtrace.cli.run:command", "Replay a scenario and say where the waiting goes."),
     "show": Entry("pathtrace.cli.show:command", "Show a stored run again."),
     "map": Entry("pathtrace.cli.map:command", "Draw the path, with figures when given a run."),
+    "respond": Entry("pathtrace.cli.respond:command", "Be the other end of a link probe."),
     "schema": Entry("pathtrace.cli.schema:command", "Print the JSON Schema of a scenario or a run."),
     "places": Entry("pathtrace.cli.places:command", "List the kinds of place."),
 }
@@ -36,7 +37,6 @@ NOT_YET: tuple[str, ...] = (
     "observe",
     "probe",
     "report",
-    "respond",
     "scan",
     "schedule",
     "whatif",
