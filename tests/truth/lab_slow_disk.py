@@ -57,7 +57,7 @@ def slow_disk(
 ) -> Iterator[SlowDisk]:
     """A mounted folder whose disk passes ``bytes_per_s`` in at most ``iops`` reads and writes a second,
     and takes ``fsync_s`` to flush."""
-    with claimed("slow-disk") as claim:
+    with contextlib.ExitStack() as last, claimed("slow-disk") as claim:
         backing = claim.folder / "backing"
         slow, folder = claim.folder / "slow", claim.folder / "disk"
         slow.mkdir()
@@ -73,6 +73,7 @@ def slow_disk(
                 stdout=log,
                 stderr=log,
             )
+        last.callback(server.wait, 10)
         claim.started(server.pid)
         claim.will_mount(slow)
         _wait_for(slow / "disk", server)
@@ -81,7 +82,6 @@ def slow_disk(
         claim.will_mount(folder)
         _run("mount", "-o", "noatime", device, str(folder))
         yield SlowDisk(folder, Path(device).name)
-    server.wait(10)
 
 
 def _format(backing: Path, size: int, content: Path | None) -> None:
