@@ -24,3 +24,4 @@ def test_blocks_cover_every_range_once_in_order(files: list[list[int]], block_by
     assert covered == expected
     assert len(blocks) == sum(reading.plan.blocks for reading, _ in work)
     assert list(blocks[1:]) == list(blocks)[1:]
+    assert list(blocks[::-2][1:]) == list(blocks)[::-2][1:]
