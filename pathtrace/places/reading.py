@@ -213,10 +213,10 @@ class Burst(NamedTuple):
 
 BURST = Burst(4_000_000, 8 << 20)
 """A hop takes a tenth of a millisecond, more on a busy machine. In more buffers than fit into the
-processor's caches, copies out of memory would be slower than what the hop costs: 16 cost a quarter more
+processor's caches, copies out of memory would be slower than what the hop costs: 16 cost a fifth more
 than 8 where neighbours use the caches too."""
 DIRECT_BURST = Burst(32_000_000, 8 << 20)
-"""Longer, since nobody reads ahead for direct reads: where no ``lane`` reads on, the disk is idle in a hop."""
+"""Longer, since nobody reads ahead for direct reads: without a ``lane`` the disk is idle in a hop."""
 
 
 def read_burst(items: Sequence[Item], one: Callable[[Item], Done], clock: Clock, worth: Burst) -> list[Done]:
