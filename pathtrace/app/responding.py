@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import secrets
+import socket
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -63,6 +64,13 @@ class Responding:
     def address(self) -> str:
         """Where it listens, with the port that it got."""
         return format_address(*self._responder.address)
+
+    @property
+    def reached_at(self) -> str:
+        """What another host may write; of a responder that listens everywhere, this host's name."""
+        host, port = self._responder.address
+        everywhere = ipaddress.ip_address(host.partition("%")[0]).is_unspecified
+        return format_address(socket.gethostname() if everywhere else host, port)
 
     @property
     def is_local(self) -> bool:

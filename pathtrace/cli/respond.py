@@ -83,7 +83,7 @@ def _introduce(responding: Responding, token: Token, quiet: bool) -> None:
         streams.say("on the host that probes, type")
         streams.say(f"  export PATHTRACE_TOKEN={token.value}")
         streams.say("and write where this is into its scenario, under the name that this host has there:")
-        streams.say(f'  hosts: {{nas: {{responder: "{responding.address}"}}}}')
+        streams.say(f'  hosts: {{nas: {{responder: "{responding.reached_at}"}}}}')
     if not quiet:
         streams.say(f"listening on {responding.address}")
         if responding.is_local:
