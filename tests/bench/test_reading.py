@@ -32,7 +32,7 @@ def test_direct_sequential_reads_keep_up_with_fio(
 def test_warm_sequential_reads_keep_up_with_fio(
     ledger: Ledger, sizes: Sizes, long_file: Path, tmp_path: Path
 ) -> None:
-    """Out of memory the call for a block of 1 MiB takes about 35 µs, what the thread does around it 6; handing
+    """Out of memory the call for a block of 1 MiB takes about 35 µs, what its thread does besides 6; handing
     it on and recording take 8, of another processor where one is free."""
     fill(bytes(long_file), sizes.file_bytes, lambda: False)
     place = described(long_file, access=Access.READ, block_bytes=BLOCK, data="weights")
