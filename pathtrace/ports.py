@@ -263,3 +263,31 @@ class Shell(Protocol):
     def lines(self, command: str) -> AsyncIterator[str]:
         """Lines as a command writes them, until it ends or the iterator is closed. OperationError."""
         ...
+
+
+class ServerCaches(Protocol):
+    """The caches of servers on other hosts, as far as they can be seen or emptied from here."""
+
+    async def begin(self, place: str, start: Start) -> LayerState | None:
+        """Before each repeat, not timed: bring the place's ``server_cache`` into the start condition where
+        that is allowed, and return the evidence; None if nothing is known of it."""
+        ...
+
+
+@runtime_checkable
+class FarSources(Protocol):
+    """A place whose data lies in files of another host, once it has been opened."""
+
+    def far_sources(self, count: int) -> tuple[tuple[str, int], ...]:
+        """Paths below its target ("" if that is the file) and sizes; of more than ``count``, a sample."""
+        ...
+
+
+@runtime_checkable
+class HasWorkers(Protocol):
+    """A place that has processes of pathtrace's own do its work: their CPU is the tracer's."""
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Those that live now."""
+        ...

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import cast
 
-from pathtrace.model.scenario import DatabaseSpec, InferenceSpec, Place, PlaceKind, ProcessSpec, Scenario
+from pathtrace.model.network import Endpoint
+from pathtrace.model.run import Mount
+from pathtrace.model.scenario import (
+    DatabaseSpec,
+    FilesSpec,
+    InferenceSpec,
+    Place,
+    PlaceKind,
+    ProcessSpec,
+    Scenario,
+)
 from pathtrace.model.work import Clock
-from pathtrace.ports import Observer
+from pathtrace.ports import HasWorkers, Observer
 from pathtrace.ports import Place as PlacePort
 
 
@@ -29,6 +39,7 @@ class KindInfo:
 
 
 _FILES = "pathtrace.places.files:Files"
+_REMOTE = "pathtrace.places.remote_files:RemoteFiles"
 _PROCESS = "pathtrace.places.process:Process"
 _SERVICE = "pathtrace.places.service:Service"
 _INFERENCE = "pathtrace.places.inference:Inference"
@@ -36,8 +47,8 @@ _INFERENCE = "pathtrace.places.inference:Inference"
 KINDS: tuple[KindInfo, ...] = (
     KindInfo(PlaceKind.FILES, "path", "a file or a tree on a local disk or any mount", "", _FILES),
     KindInfo(PlaceKind.FILES, "make", "files made from the seed: a stand-in", "", _FILES),
-    KindInfo(PlaceKind.FILES, "smb", "a share, read over SMB", "", None),
-    KindInfo(PlaceKind.FILES, "sftp", "files on a host with SSH", "", None),
+    KindInfo(PlaceKind.FILES, "smb", "a share, read over SMB", "libsmbclient or smbprotocol", _REMOTE),
+    KindInfo(PlaceKind.FILES, "sftp", "files on a host with SSH", "a key or a password", _REMOTE),
     KindInfo(PlaceKind.FILES, "http, https, webdav, s3", "files on a web or object server", "", None),
     KindInfo(PlaceKind.PROCESS, "command", "your own program, once for each document", "", _PROCESS),
     KindInfo(PlaceKind.PROCESS, "run", "chunk: cuts text into pieces, a stand-in", "", _PROCESS),
@@ -96,19 +107,35 @@ def _target(place: Place) -> str:
         return _DATABASES[place.spec.url.partition(":")[0]]
     if isinstance(place.spec, ProcessSpec) and place.spec.url is not None:
         return _SERVICE
+    if isinstance(place.spec, FilesSpec) and place.spec.url is not None:
+        return _REMOTE
     return _CLASSES[place.kind]
 
 
-def build_observers(servers: Mapping[str, int]) -> tuple[Observer, ...]:
-    """Every observer of this host; ``servers`` are the processes behind places, by place."""
+def build_observers(
+    servers: Mapping[str, int],
+    endpoints: Mapping[str, Endpoint],
+    mounts: Mapping[str, Mount],
+    workers: Sequence[HasWorkers],
+) -> tuple[Observer, ...]:
+    """Every observer of this host that has something to see.
+
+    By place: the processes behind it (``servers``), its server on another host, what it lies on here.
+    ``workers``: places that have processes of ours work for them.
+    """
     from pathtrace.observers.cpu import CpuObserver
     from pathtrace.observers.disk import DiskObserver
     from pathtrace.observers.interface import InterfaceObserver
     from pathtrace.observers.memory import MemoryObserver
+    from pathtrace.observers.mount_helpers import HelperObserver
+    from pathtrace.observers.mount_statistics import MountObserver
     from pathtrace.observers.own import OwnObserver
+    from pathtrace.observers.own_workers import WorkerObserver
     from pathtrace.observers.process import ProcessObserver
+    from pathtrace.observers.tcp import TcpObserver
 
-    return (
+    far = {name: mount for name, mount in mounts.items() if mount.far}
+    observers: tuple[Observer, ...] = (
         CpuObserver(),
         DiskObserver(),
         InterfaceObserver(),
@@ -116,3 +143,8 @@ def build_observers(servers: Mapping[str, int]) -> tuple[Observer, ...]:
         OwnObserver(),
         ProcessObserver(servers),
     )
+    if workers:
+        observers += (WorkerObserver(lambda: [pid for place in workers for pid in place.pids]),)
+    if far:
+        observers += (HelperObserver(far), MountObserver(far))
+    return (*observers, TcpObserver(endpoints)) if endpoints else observers

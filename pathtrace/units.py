@@ -165,6 +165,11 @@ def format_link(bytes_per_s: float) -> str:
     return f"{_significant(bits / _BITS[unit])} {unit}/s"
 
 
+def format_both(bytes_per_s: float) -> str:
+    """A rate where links and files meet: ``941 Mbit/s (118 MB/s)``."""
+    return f"{format_link(bytes_per_s)} ({format_rate(bytes_per_s)})"
+
+
 def format_count(count: int, noun: str) -> str:
     """So many of a thing: ``1 file``, ``1,200 files``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

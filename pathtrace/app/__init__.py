@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pathtrace.errors import StoreError, UsageError
 from pathtrace.model.check import CheckReport
+from pathtrace.model.probe import ProbeReport
 from pathtrace.model.report import Report
 from pathtrace.model.run import Run
 from pathtrace.model.scenario import Scenario
 from pathtrace.ports import Progress
 from pathtrace.registry import KINDS, KindInfo
 from pathtrace.replay.stop import StopRequest
+
+if TYPE_CHECKING:
+    from pathtrace.app.probing import Probing
 
 __all__ = ["KindInfo", "Outcome", "StopRequest"]
 
@@ -55,9 +59,11 @@ async def check(scenario: Scenario, store: Path) -> CheckReport:
 
     from pathtrace import registry
     from pathtrace.app.checking import check_scenario
+    from pathtrace.app.locating import located
     from pathtrace.observers.environment import describe
 
     host = describe(scenario.here.name).hosts[0]
+    scenario = await located(scenario)
     places = registry.build_places(scenario, time.perf_counter_ns)
     return _shown(await check_scenario(scenario, places, host, store), scenario)
 
@@ -75,15 +81,22 @@ def _shown(value: Shown, scenario: Scenario) -> Shown:
 
 
 async def run(
-    scenario: Scenario, store: Path, *, label: str | None, progress: Progress, stop: StopRequest
+    scenario: Scenario,
+    store: Path,
+    *,
+    label: str | None,
+    progress: Progress,
+    stop: StopRequest,
+    probing: Probing,
 ) -> Outcome:
-    """Replay, measure, store and analyse. StoreError if the store takes nothing at all."""
+    """Replay, measure, probe, store and analyse. StoreError if the store takes nothing at all."""
+    from pathtrace.app.locating import located
     from pathtrace.app.measuring import Measurement
     from pathtrace.render.json_document import run_document
     from pathtrace.render.markdown import run_page
     from pathtrace.store.files import write_document
 
-    measurement = Measurement(scenario, store, label, progress, stop)
+    measurement = Measurement(await located(scenario), store, label, progress, stop, probing)
     folder = await measurement.measure()
     outcome = _open(folder)
     unstored = measurement.unstored
@@ -93,6 +106,28 @@ async def run(
     except StoreError as error:
         unstored = unstored or error
     return replace(outcome, unstored=unstored)
+
+
+def needed_probes(environ: Mapping[str, str]) -> Probing:
+    """Every probe that a scenario's hops need; a responder's token comes from ``PATHTRACE_TOKEN``."""
+    from pathtrace.app.probing import NeededProbes
+
+    return NeededProbes(environ.get("PATHTRACE_TOKEN") or None)
+
+
+def no_probes() -> Probing:
+    """No resource is measured alone."""
+    from pathtrace.app.probing import NoProbes
+
+    return NoProbes()
+
+
+async def probe(scenario: Scenario, store: Path, probing: Probing) -> ProbeReport:
+    """Each resource that the scenario's hops use, measured alone. Nothing is stored."""
+    from pathtrace.app.locating import located
+    from pathtrace.app.probing_alone import probe_alone
+
+    return _shown(await probe_alone(await located(scenario), store, probing), scenario)
 
 
 def show(store: Path, name: str) -> Outcome:

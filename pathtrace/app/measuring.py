@@ -11,17 +11,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pathtrace import registry
-from pathtrace.app.probing import measure_ceilings
+from pathtrace.app import locating
+from pathtrace.app.far_hosts import FarHosts
+from pathtrace.app.probing import Probing, Surroundings
 from pathtrace.app.room import data_caveats, with_room
 from pathtrace.app.scratch import scratch_folder
 from pathtrace.errors import StoreError
+from pathtrace.model.network import Endpoint, Route
+from pathtrace.model.probe import Probed
 from pathtrace.model.report import Caveat
-from pathtrace.model.run import Activity, Ceiling, CheckResult, Environment, OwnCost, Reached, Run
+from pathtrace.model.run import Activity, CheckResult, Environment, OwnCost, Reached, Run
 from pathtrace.model.sample import ReadingTable
 from pathtrace.model.scenario import Scenario
 from pathtrace.observers.activity import ActivityWatch
 from pathtrace.observers.environment import describe
-from pathtrace.ports import Place, Progress
+from pathtrace.ports import HasWorkers, Place, Progress
 from pathtrace.redaction import Scrubber
 from pathtrace.replay.budget import Budget
 from pathtrace.replay.executing import Executor
@@ -39,23 +43,36 @@ clock = time.perf_counter_ns
 
 
 class Measurement:
-    """One run of a scenario, from its folder to its facts. Use once: ``await measure()``."""
+    """One run of a scenario, from its folder to its facts. Use once: ``await measure()``.
+
+    ``scenario``: its places put on the hosts that they are really on (``locating``).
+    """
 
     def __init__(
-        self, scenario: Scenario, store: Path, label: str | None, progress: Progress, stop: StopRequest
+        self,
+        scenario: Scenario,
+        store: Path,
+        label: str | None,
+        progress: Progress,
+        stop: StopRequest,
+        probing: Probing,
     ) -> None:
         self._scenario = scenario
         self._store = store
         self._label = label
         self._progress = progress
         self._stop = stop
-        self._scrub = Scrubber(scenario.secrets)
+        self._probing = probing
+        self._scrub = Scrubber((*scenario.secrets, *probing.secrets))
         self._started_at = datetime.now(UTC)
         self._origin_ns = clock()
         self._environment: Environment = describe(scenario.here.name)
         self._places: Mapping[str, Place] = registry.build_places(scenario, clock)
         self._reached: dict[str, Reached] = {}
-        self._ceilings: tuple[Ceiling, ...] = ()
+        self._probed = Probed()
+        self._far = FarHosts(scenario, lambda: clock() - self._origin_ns)
+        self._endpoints: Mapping[str, Endpoint] = {}
+        self._routes: tuple[Route, ...] = ()
         self._activity: tuple[Activity, ...] = ()
         self._refusal: StoreError | None = None
         self._checks: tuple[CheckResult, ...] = ()
@@ -85,14 +102,36 @@ class Measurement:
             stack.push_async_callback(close_places, self._places)
             self._reached = await open_places(self._places, scratch, self._stop)
             self._data_caveats = await data_caveats(self._scenario, frozenset(self._usable()))
+            stack.push_async_callback(self._far.close)
+            await self._look_around()
             servers = {name: each.server_pid for name, each in self._reached.items() if each.server_pid}
-            observers = registry.build_observers(servers)
+            mounts = {name: each.mount for name, each in self._reached.items() if each.mount}
+            workers = [place for place in self._usable().values() if isinstance(place, HasWorkers)]
+            observers = registry.build_observers(servers, self._endpoints, mounts, workers)
+            observers = (*observers, *self._far.watches.values())
             self._meter = Meter(observers, self._recorder, clock, self._origin_ns)
             self._executor = Executor(self._scenario, self._places, recording, self._meter, budget)
             self._replay = Replay(
-                self._scenario, self._places, self._reached, self._executor, clock, budget, self._stop
+                self._scenario,
+                self._places,
+                self._reached,
+                self._executor,
+                clock,
+                budget,
+                self._stop,
+                self._far,
             )
+            await stack.enter_async_context(self._far.watched())
             await self._interruptible(self._observed(budget, servers))
+
+    async def _look_around(self) -> None:
+        """Where servers are and which way leads there; what may be asked of their hosts over ssh."""
+        self._endpoints = await locating.endpoints(self._scenario, self._places, self._reached.values())
+        self._routes = await locating.routes(self._endpoints)
+        await self._far.open(self._reached)
+        for name, each in self._reached.items():
+            endpoint, mount = self._endpoints.get(name), self._far.mounts.get(name)
+            self._reached[name] = replace(each, endpoint=endpoint, far_mount=mount)
 
     @property
     def unstored(self) -> StoreError | None:
@@ -129,7 +168,11 @@ class Measurement:
         if not self._stop.asked:
             self._reached = await with_room(self._reached, self._places)
             self._checks = await ask_checks(self._scenario, self._executor, [*self._replay.skipped], clock)
-            self._ceilings = await measure_ceilings(self._scenario, self._usable(), clock, self._stop)
+            hosts = {host.name: host for host in self._seen().hosts}
+            around = Surroundings(self._endpoints, self._routes, hosts, self._far)
+            self._probed = await self._probing.measure(
+                self._scenario, self._usable(), around, clock, self._stop
+            )
             await self._fingerprint()
 
     async def _end_when_broken(self, budget: Budget) -> None:
@@ -176,11 +219,11 @@ class Measurement:
             started_at=self._started_at.isoformat(timespec="seconds"),
             duration_s=seconds(clock() - self._origin_ns),
             scenario=self._scenario,
-            environment=with_servers(self._environment, self._scenario, self._reached.values()),
+            environment=with_servers(self._seen(), self._scenario, self._reached.values()),
             reached=tuple(self._reached.values()),
             starts=tuple(self._replay.starts),
             windows=(),
-            ceilings=self._ceilings,
+            ceilings=self._probed.ceilings,
             activity=self._activity,
             cost=self._cost(),
             caveats=self._caveats(),
@@ -188,7 +231,13 @@ class Measurement:
             samples=runs.empty_samples(),
             readings=ReadingTable(()),
             checks=self._checks,
+            routes=self._routes,
+            paths=self._probed.paths,
         )
+
+    def _seen(self) -> Environment:
+        """This host, and those that were asked over ssh."""
+        return replace(self._environment, hosts=(*self._environment.hosts, *self._far.facts.values()))
 
     def _cost(self) -> OwnCost:
         wall_ns = max(1, clock() - self._origin_ns)
@@ -203,7 +252,8 @@ class Measurement:
             Caveat("not-measured", f"{name}: {reason}", "mend it and run again", name)
             for name, reason in self._replay.skipped.items()
         )
-        return (*self._data_caveats, *self._replay.caveats.values(), *skipped)
+        far = (*self._far.caveats(), *self._probed.caveats)
+        return (*self._data_caveats, *self._replay.caveats.values(), *far, *skipped)
 
 
 def with_servers(environment: Environment, scenario: Scenario, reached: Iterable[Reached]) -> Environment:

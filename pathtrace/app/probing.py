@@ -6,11 +6,18 @@ Runs after the timed part, so that nothing it reads can warm what is being measu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Protocol
 
+from pathtrace.app.far_hosts import FarHosts
+from pathtrace.app.far_probing import far_disk_probe, server_probe, unless_link
+from pathtrace.app.network_probing import NetworkProbes, links_needed
+from pathtrace.app.rereading import Rereading, head
 from pathtrace.errors import OperationError, PlaceError
-from pathtrace.model.run import Ceiling
-from pathtrace.model.sample import Reading, Sample, Window
+from pathtrace.model.network import Endpoint, Route
+from pathtrace.model.probe import Probed
+from pathtrace.model.report import Caveat
+from pathtrace.model.run import Ceiling, HostFacts
 from pathtrace.model.scenario import Access, Action, FilesSpec, Flow, Place, Scenario
 from pathtrace.model.work import Clock, Item
 from pathtrace.ports import Commits, Probe, Sources
@@ -20,11 +27,9 @@ from pathtrace.probes.disk import DiskProbe
 from pathtrace.probes.fsync import FsyncProbe
 from pathtrace.probes.round_trip import RoundTripProbe
 from pathtrace.probes.tracer import TracerProbe
-from pathtrace.replay.budget import Budget
-from pathtrace.replay.operations import Execution, Recording, StageSetup
+from pathtrace.replay.operations import StageSetup
 from pathtrace.replay.stop import StopRequest
-from pathtrace.replay.stream import Stream
-from pathtrace.units import MIB
+from pathtrace.units import MIB, seconds
 
 FILES_PROBED = 4096
 """Of a larger tree, as many seeded ones are probed."""
@@ -32,22 +37,82 @@ FILES_PROBED = 4096
 TRACER_BYTES = 128 * MIB
 """How much of a place the tracer probe reads again and again from memory."""
 
+Key = tuple[str, str | None]
+"""Resource and direction."""
 
-async def measure_ceilings(
-    scenario: Scenario, places: Mapping[str, PlacePort], clock: Clock, stop: StopRequest
-) -> tuple[Ceiling, ...]:
-    """The ceilings of what the scenario's flows use; one that cannot be known is left out."""
-    ceilings: dict[str, Ceiling] = {}
-    for flow in scenario.flows:
-        if not all(name in places for name in flow.path):
-            continue
-        for resource, probe in await _probes(scenario, flow, places, clock):
-            if stop.asked or resource in ceilings:
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What lies around a run's places: their servers, the ways there, the hosts that may be asked."""
+
+    endpoints: Mapping[str, Endpoint]
+    routes: tuple[Route, ...]
+    hosts: Mapping[str, HostFacts]
+    far: FarHosts
+
+
+class Probing(Protocol):
+    """Which probes a run makes. ``secrets``: what they use and nothing may show."""
+
+    secrets: tuple[str, ...]
+
+    async def measure(
+        self,
+        scenario: Scenario,
+        places: Mapping[str, PlacePort],
+        around: Surroundings,
+        clock: Clock,
+        stop: StopRequest,
+    ) -> Probed: ...
+
+
+class NoProbes:
+    """None at all: quicker, and what limits a hop stays unknown more often."""
+
+    secrets: tuple[str, ...] = ()
+
+    async def measure(
+        self,
+        scenario: Scenario,
+        places: Mapping[str, PlacePort],
+        around: Surroundings,
+        clock: Clock,
+        stop: StopRequest,
+    ) -> Probed:
+        text = "no resource was measured alone (--no-probes): what they can do at most is not known"
+        return Probed(caveats=(Caveat("no-probes", text, "run again without --no-probes"),))
+
+
+class NeededProbes:
+    """Those that the scenario's hops need, each once."""
+
+    def __init__(self, token: str | None) -> None:
+        self._token = token
+        self.secrets: tuple[str, ...] = (token,) if token else ()
+
+    async def measure(
+        self,
+        scenario: Scenario,
+        places: Mapping[str, PlacePort],
+        around: Surroundings,
+        clock: Clock,
+        stop: StopRequest,
+    ) -> Probed:
+        """The ceilings of what the flows use; one that cannot be known is left out."""
+        start = clock()
+        network = NetworkProbes(scenario, around.endpoints, around.routes, around.hosts, self._token, clock)
+        found = await network.measure(links_needed(scenario, places), stop)
+        known: dict[Key, Ceiling] = {(each.resource, each.direction): each for each in found.ceilings}
+        for flow in scenario.flows:
+            if not all(name in places for name in flow.path):
                 continue
-            ceiling = await _measure(probe)
-            if ceiling is not None:
-                ceilings[resource] = ceiling
-    return tuple(ceilings.values())
+            for resource, probe in await _probes(scenario, flow, places, around, clock):
+                if stop.asked or (resource, None) in known:
+                    continue
+                ceiling = await _measure(probe)
+                if ceiling is not None:
+                    known[resource, None] = unless_link(ceiling, found.ceilings)
+        return replace(found, ceilings=tuple(known.values()), took_s=seconds(clock() - start))
 
 
 async def _measure(probe: Probe) -> Ceiling | None:
@@ -59,7 +124,7 @@ async def _measure(probe: Probe) -> Ceiling | None:
 
 
 async def _probes(
-    scenario: Scenario, flow: Flow, places: Mapping[str, PlacePort], clock: Clock
+    scenario: Scenario, flow: Flow, places: Mapping[str, PlacePort], around: Surroundings, clock: Clock
 ) -> list[tuple[str, Probe]]:
     probes: list[tuple[str, Probe]] = []
     for stage in flow.stages:
@@ -68,6 +133,7 @@ async def _probes(
             items = await _supply(port)
             if items:
                 probes += _read_probes(flow, place, port, items, clock)
+                probes += _far_probes(flow, place, port, items, around, clock)
         if stage.action in (Action.INSERT, Action.WRITE):
             probes += _commit_probes(f"commit:{place.name}", port, clock)
     return probes
@@ -90,78 +156,40 @@ async def _supply(port: PlacePort) -> Sequence[Item]:
 def _read_probes(
     flow: Flow, place: Place, port: PlacePort, items: Sequence[Item], clock: Clock
 ) -> list[tuple[str, Probe]]:
+    """Of data that this host's kernel reads."""
+    if not isinstance(port, Sources):
+        return []
     probes: list[tuple[str, Probe]] = []
-    if isinstance(port, Sources) and not (port.mount and port.mount.network):
+    if not (port.mount and port.mount.network):
         disk = f"disk:{place.name}"
         probes.append((disk, _disk_probe(disk, place, port.sources(FILES_PROBED), clock)))
-    if isinstance(port, Sources) and port.mount and port.mount.far:
+    if port.mount and port.mount.far:
         trips = f"round-trips:{place.name}"
         probes.append((trips, RoundTripProbe(trips, port.sources(FILES_PROBED), clock)))
     if isinstance(place.spec, FilesSpec) and place.spec.access is Access.DIRECT:
         return probes  # the same code path would meet the disk again, not memory
     tracer = f"tracer:{flow.name}/0"
-    setup = StageSetup(port, Action.READ, port.concurrency(Action.READ), place.queue, place.timeout_s)
-    probes.append((tracer, TracerProbe(tracer, _Rereading(flow, setup, _head(items), clock), clock)))
+    again = Rereading(flow, _setup(place, port), head(items, TRACER_BYTES, len(items)), clock)
+    probes.append((tracer, TracerProbe(tracer, again, clock)))
     return probes
+
+
+def _far_probes(
+    flow: Flow, place: Place, port: PlacePort, items: Sequence[Item], around: Surroundings, clock: Clock
+) -> list[tuple[str, Probe]]:
+    """Of data that another host reads: its disk over ssh, then protocol and server from its memory."""
+    if place.name not in around.endpoints:
+        return []
+    disk = far_disk_probe(place, port, around.far, clock)
+    server = server_probe(flow, _setup(place, port), items, clock)
+    return [*([(f"disk:{place.name}", disk)] if disk else []), (f"server:{place.name}", server)]
+
+
+def _setup(place: Place, port: PlacePort) -> StageSetup:
+    return StageSetup(port, Action.READ, port.concurrency(Action.READ), place.queue, place.timeout_s)
 
 
 def _disk_probe(resource: str, place: Place, files: Sequence[tuple[str, int]], clock: Clock) -> DiskProbe:
     mean = sum(size for _, size in files) // max(1, len(files))
     block = place.spec.block_bytes if isinstance(place.spec, FilesSpec) else MIB
     return DiskProbe(resource, files, block, "files" if mean < MIB else "sequential", clock)
-
-
-def _head(items: Sequence[Item]) -> Sequence[Item]:
-    """The first items up to ``TRACER_BYTES``: few enough to stay in memory."""
-    total = 0
-    for count, item in enumerate(items, 1):
-        total += item.size_bytes
-        if total >= TRACER_BYTES:
-            return items[:count]
-    return items
-
-
-class _Rereading:
-    """One pass of the very read path, with nothing behind it and samples thrown away."""
-
-    def __init__(self, flow: Flow, setup: StageSetup, items: Sequence[Item], clock: Clock) -> None:
-        self._flow = replace(flow, stages=flow.stages[:1])
-        self._setup = setup
-        self._items = items
-        self._clock = clock
-
-    async def __call__(self) -> tuple[int, int]:
-        recording = Recording(_Discard(), self._clock, 0, _Unwatched())
-        budget = Budget(1 << 62, 3600.0, self._clock, StopRequest())
-        stream = Stream(Execution(0, 0, 0), self._flow, [self._setup], recording, budget)
-        await stream.run(self._items)
-        return stream.bytes_read, len(self._items)
-
-
-class _Discard:
-    """A sink that keeps nothing."""
-
-    def sample(self, sample: Sample) -> None:
-        return
-
-    def reading(self, reading: Reading) -> None:
-        return
-
-    def fault(self, text: str) -> int:
-        return -1
-
-    def window(self, window: Window) -> None:
-        return
-
-
-class _Unwatched:
-    """Progress that nobody is told of."""
-
-    def execution(self, repeat: int, repeats: int, flow: str, total_operations: int | None) -> None:
-        return
-
-    def advance(self, stage: int, operations: int, bytes: int) -> None:
-        return
-
-    def message(self, text: str) -> None:
-        return

@@ -24,6 +24,7 @@ from pathtrace.errors import EXIT_DONE, EXIT_NOT_MEASURED, UsageError
 
 if TYPE_CHECKING:
     from pathtrace.app import Outcome, StopRequest
+    from pathtrace.app.probing import Probing
     from pathtrace.cli.progress import Watching
     from pathtrace.model.scenario import Scenario
 
@@ -46,11 +47,19 @@ def _usable(ctx: click.Context, parameter: click.Parameter, label: str | None) -
 @click.command("run")
 @scenario_argument
 @click.option("--label", metavar="TEXT", callback=_usable, help="A name for this run, to find it by later.")
+@click.option("--no-probes", is_flag=True, help="Measure no resource alone: quicker, and less is known.")
 @store_option
 @json_option
 @quiet_option
 @debug_option
-def command(scenario: Path | None, label: str | None, store: Path | None, as_json: bool, quiet: bool) -> int:
+def command(
+    scenario: Path | None,
+    label: str | None,
+    no_probes: bool,
+    store: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> int:
     """Replay a scenario and say where the waiting goes.
 
     Measures every hop, prints the verdict, the hops and a ranking in time per
@@ -67,8 +76,9 @@ def command(scenario: Path | None, label: str | None, store: Path | None, as_jso
 
     loaded = app.load_scenario(given_scenario(scenario, "run"), os.environ)
     stop = app.StopRequest()
+    probing = app.no_probes() if no_probes else app.needed_probes(os.environ)
     with closing(progress_for(loaded, quiet)) as progress:
-        outcome = asyncio.run(_replay(loaded, given_store(store), label, progress, stop))
+        outcome = asyncio.run(_replay(loaded, given_store(store), label, progress, stop, probing))
     write_outcome(outcome, as_json)
     if as_json:
         say_faults(outcome)
@@ -78,7 +88,12 @@ def command(scenario: Path | None, label: str | None, store: Path | None, as_jso
 
 
 async def _replay(
-    scenario: Scenario, store: Path, label: str | None, progress: Watching, stop: StopRequest
+    scenario: Scenario,
+    store: Path,
+    label: str | None,
+    progress: Watching,
+    stop: StopRequest,
+    probing: Probing,
 ) -> Outcome:
     from pathtrace import app
     from pathtrace.cli import signals
@@ -91,7 +106,7 @@ async def _replay(
     ticking = asyncio.create_task(_tick(progress), name="progress")
     try:
         with signals.passed_on(ask):
-            return await app.run(scenario, store, label=label, progress=progress, stop=stop)
+            return await app.run(scenario, store, label=label, progress=progress, stop=stop, probing=probing)
     finally:
         ticking.cancel()
 

@@ -329,6 +329,13 @@ class Scenario:
                 return flow
         raise KeyError(name)
 
+    def host(self, name: str) -> Host:
+        """The host called ``name``; KeyError if there is none."""
+        for host in self.hosts:
+            if host.name == name:
+                return host
+        raise KeyError(name)
+
     @property
     def here(self) -> Host:
         """The host that runs pathtrace."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import random
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from dataclasses import replace
@@ -41,6 +42,7 @@ from pathtrace.places.remote_set import (
     facts,
     find_files,
     fingerprint,
+    key_of,
     layout,
     refuse_access,
     remote_spec,
@@ -116,6 +118,13 @@ class RemoteFiles:
     def pids(self) -> tuple[int, ...]:
         """Processes of our own that do the client's work, once opened; none if this one does."""
         return self._client.pids if isinstance(self._client, HasProcesses) else ()
+
+    def far_sources(self, count: int) -> tuple[tuple[str, int], ...]:
+        files = self._listed()
+        indexes: Sequence[int] = range(len(files))
+        if len(indexes) > count:
+            indexes = sorted(random.Random(self._seed).sample(indexes, count))
+        return tuple((key_of(files, n), files.sizes[n]) for n in indexes)
 
     def batch(self, action: Action) -> int:
         return 0

@@ -186,8 +186,16 @@ class FarFilesProbe:
         return (said.count("read\n"), float(match[2]) - float(match[1])) if match else None
 
 
-async def drop_server_cache(shell: Shell, folder: str) -> str:
-    """Take the files below ``folder`` (or one file) out of that host's page cache; says what was done.
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """What was done to a host's page cache. ``left_bytes``: of the files, still in memory; None: not told."""
+
+    text: str
+    left_bytes: int | None
+
+
+async def drop_server_cache(shell: Shell, folder: str) -> Dropped:
+    """Take the files below ``folder`` (or one file) out of that host's page cache.
 
     Only where the user allows it. Writes what is unwritten first, since such pages stay. OperationError.
     """
@@ -210,9 +218,10 @@ async def drop_server_cache(shell: Shell, folder: str) -> str:
     if not dropped:
         raise OperationError(f"no file below {folder} could be taken out of its cache")
     but = f", {format_count(kept, 'file')} could not be" if kept else ""
-    left = sum(int(word) for word in said if word.isdigit())
-    proof = f"; {format_bytes(left)} of them left in memory" if "shown" in said else ""
-    return f"{format_count(dropped, 'file')} taken out of its page cache by dd iflag=nocache{but}{proof}"
+    left = sum(int(word) for word in said if word.isdigit()) if "shown" in said else None
+    proof = f"; {format_bytes(left)} of them left in memory" if left is not None else ""
+    text = f"{format_count(dropped, 'file')} taken out of its page cache by dd iflag=nocache{but}{proof}"
+    return Dropped(text, left)
 
 
 @dataclass(frozen=True, slots=True)

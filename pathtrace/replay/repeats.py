@@ -11,7 +11,7 @@ from pathtrace.model.report import Caveat
 from pathtrace.model.run import Reached, StartCondition
 from pathtrace.model.scenario import Action, FilesSpec, Flow, FrequencyKind, Scenario, Start
 from pathtrace.model.work import Clock, LayerState
-from pathtrace.ports import Place
+from pathtrace.ports import Place, ServerCaches
 from pathtrace.replay.budget import Budget
 from pathtrace.replay.executing import Executor
 from pathtrace.replay.opening import describe
@@ -35,8 +35,10 @@ class Replay:
         clock: Clock,
         budget: Budget,
         stop: StopRequest,
+        server_caches: ServerCaches,
     ) -> None:
         self._scenario = scenario
+        self._server_caches = server_caches
         self._places = places
         self._faults = {name: each.fault for name, each in reached.items() if each.fault}
         self._executor = executor
@@ -98,19 +100,19 @@ class Replay:
         read += paths.values()
 
     def _paths_read(self, group: Sequence[Indexed]) -> dict[str, str]:
-        """What the flows' first places read on this host, by the places' names."""
+        """What the flows' first places read, by the places' names."""
         specs = {flow.path[0]: self._scenario.place(flow.path[0]).spec for _, flow in group}
         return {
-            name: os.path.realpath(spec.path)
+            name: os.path.realpath(spec.path) if spec.path is not None else str(spec.url)
             for name, spec in specs.items()
-            if isinstance(spec, FilesSpec) and spec.path is not None
+            if isinstance(spec, FilesSpec) and spec.make is None
         }
 
     async def _begin_again(self, place: str) -> None:
         """Bring one place into the start condition once more; its evidence is the newer one's."""
         condition = self.starts.pop()
         try:
-            layers = await self._places[place].begin(self._scenario.control.start, frozenset({Action.READ}))
+            layers = await self._begun(place, frozenset({Action.READ}))
         except PlaceError as error:
             self._faults[place] = describe(error)
             layers = ()
@@ -165,7 +167,6 @@ class Replay:
 
     async def _begin(self, repeat: int) -> None:
         """Bring every place that takes part into the start condition, and keep the evidence."""
-        control = self._scenario.control
         actions: dict[str, set[Action]] = {}
         for _, flow in self._usable():
             for stage in flow.stages:
@@ -173,10 +174,22 @@ class Replay:
         layers: list[LayerState] = []
         for name, wanted in actions.items():
             try:
-                layers += await self._places[name].begin(control.start, frozenset(wanted))
+                layers += await self._begun(name, frozenset(wanted))
             except PlaceError as error:
                 self._faults[name] = describe(error)
         self.starts.append(StartCondition(repeat, self._start_label(layers), tuple(layers)))
+
+    async def _begun(self, place: str, actions: frozenset[Action]) -> tuple[LayerState, ...]:
+        """The place's own layers; what is known of its server's cache stands in place of its own guess.
+
+        The server's comes first: bringing the client into the condition must not fill it again.
+        """
+        start = self._scenario.control.start
+        seen = await self._server_caches.begin(place, start)
+        layers = await self._places[place].begin(start, actions)
+        if seen is None:
+            return layers
+        return (*(layer for layer in layers if layer.layer != seen.layer), seen)
 
     def _start_label(self, layers: Sequence[LayerState]) -> str:
         """The start asked for if every client cache shows it, else as-is."""

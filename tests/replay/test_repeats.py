@@ -75,7 +75,7 @@ class Played:
         meter = Meter((), self.sink, clock, 0)
         budget = Budget(budget_bytes, budget_s, clock, stop)
         executor = Executor(scenario, places, recording, meter, budget)
-        self.replay = Replay(scenario, places, reached, executor, clock, budget, stop)
+        self.replay = Replay(scenario, places, reached, executor, clock, budget, stop, NothingSeen())
         await self.replay.run(self._checkpoint)
 
     async def _checkpoint(self) -> None:
@@ -84,6 +84,13 @@ class Played:
     @property
     def executions(self) -> list[tuple[int, str]]:
         return [(window.repeat, self.flows[window.flow]) for window in self.sink.windows]
+
+
+class NothingSeen:
+    """Servers on other hosts, none of which can be looked at."""
+
+    async def begin(self, place: str, start: Start) -> LayerState | None:
+        return None
 
 
 class Unproved(FakePlace):
@@ -180,7 +187,7 @@ def test_files_that_an_earlier_flow_read_are_made_cold_again_before_the_next_rea
         executor = Executor(
             scenario, places, Recording(sink, clock, 0, Quiet()), Meter((), sink, clock, 0), budget
         )
-        replay = Replay(scenario, places, reached, executor, clock, budget, stop)
+        replay = Replay(scenario, places, reached, executor, clock, budget, stop, NothingSeen())
         await replay.run(_nothing)
         return {name: place.begun for name, place in places.items()}
 
@@ -189,6 +196,49 @@ def test_files_that_an_earlier_flow_read_are_made_cold_again_before_the_next_rea
 
 async def _nothing() -> None:
     return
+
+
+class Emptied:
+    """A server whose cache can be emptied: tells in which order that and the place's own start come."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, Start]] = []
+
+    async def begin(self, place: str, start: Start) -> LayerState | None:
+        self.asked.append((place, start))
+        return LayerState("server_cache", place, "cold", "emptied") if place == "weights" else None
+
+
+class Guessing(FakePlace):
+    async def begin(self, start: Start, actions: frozenset[Action]) -> tuple[LayerState, ...]:
+        return (
+            LayerState("client_cache", "weights", "cold", "keeps none"),
+            LayerState("server_cache", "weights", "unknown", "not visible from here"),
+        )
+
+
+def test_what_is_known_of_a_server_s_cache_stands_in_place_of_the_guess() -> None:
+    async def story(clock: Callable[[], int]) -> tuple[Replay, Emptied]:
+        text = TEXT.replace("  index: {path: [documents, chunker, library], frequency: every 24 h}\n", "")
+        text = text.replace("  answer: {path: [library, people], frequency: per-request}\n", "")
+        scenario = parse(text + "repeats: 1", "emptied.yaml", {})
+        places = {place.name: FakePlace(clock, supply=[Item("d", 1000)]) for place in scenario.places}
+        places["weights"] = Guessing(clock, supply=[Item("d", 1000)])
+        reached = {name: Reached(name, None, None, None, None) for name in places}
+        stop, sink, emptied = StopRequest(), ListSink(), Emptied()
+        budget = Budget(10**12, 1e6, clock, stop)
+        recording = Recording(sink, clock, 0, Quiet())
+        executor = Executor(scenario, places, recording, Meter((), sink, clock, 0), budget)
+        replay = Replay(scenario, places, reached, executor, clock, budget, stop, emptied)
+        await replay.run(_nothing)
+        return replay, emptied
+
+    replay, emptied = play(story)
+    assert emptied.asked == [("weights", Start.COLD), ("model", Start.COLD)]
+    assert [layer for layer in replay.starts[0].layers if layer.place == "weights"] == [
+        LayerState("client_cache", "weights", "cold", "keeps none"),
+        LayerState("server_cache", "weights", "cold", "emptied"),
+    ]
 
 
 class Told(Quiet):
@@ -215,7 +265,7 @@ def test_of_flows_that_run_together_the_progress_of_one_is_told() -> None:
         budget = Budget(10**12, 1e6, clock, stop)
         recording = Recording(sink, clock, 0, told)
         executor = Executor(scenario, places, recording, Meter((), sink, clock, 0), budget)
-        await Replay(scenario, places, reached, executor, clock, budget, stop).run(_nothing)
+        await Replay(scenario, places, reached, executor, clock, budget, stop, NothingSeen()).run(_nothing)
         return told
 
     told = play(story)

@@ -11,7 +11,7 @@ import pytest
 
 from pathtrace.errors import OperationError
 from pathtrace.model.run import Ceiling
-from pathtrace.probes.far_disk import FarDiskProbe, FarFilesProbe, drop_server_cache
+from pathtrace.probes.far_disk import Dropped, FarDiskProbe, FarFilesProbe, drop_server_cache
 from pathtrace.units import MIB
 from tests.unit.probes.local_shell import LocalShell
 
@@ -164,7 +164,9 @@ def test_a_far_cache_is_emptied_file_by_file_and_proved(tmp_path: Path) -> None:
     path.write_bytes(os.urandom(MIB))
     assert len(path.read_bytes()) == MIB
     said = asyncio.run(drop_server_cache(LocalShell(), str(folder)))
-    assert said == "2 files taken out of its page cache by dd iflag=nocache; 0 B of them left in memory"
+    assert said == Dropped(
+        "2 files taken out of its page cache by dd iflag=nocache; 0 B of them left in memory", 0
+    )
 
 
 def test_a_dd_that_cannot_empty_a_cache_is_told(tmp_path: Path) -> None:
