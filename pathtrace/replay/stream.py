@@ -28,7 +28,7 @@ from pathtrace.replay.operations import (
     read_on,
     sample_of,
 )
-from pathtrace.replay.queues import BURST, Inlet, WorkList
+from pathtrace.replay.queues import AHEAD, BURST, Inlet, WorkList
 
 
 class Stream:
@@ -129,7 +129,7 @@ class Stream:
             work.give_back(lane.end())
 
     def _feed(self, lane: Lane, work: WorkList, outlet: Inlet | None) -> None:
-        room = (outlet.free // self._setups[0].workers if outlet else BURST) - lane.ahead
+        room = (outlet.free // self._setups[0].workers if outlet else AHEAD) - lane.ahead
         if room > 0 or not lane.ahead:
             lane.feed(work.take(room))
 
