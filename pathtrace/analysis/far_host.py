@@ -1,6 +1,6 @@
 """What another host did while a place of its worked: its disk, its cores, the processes on it.
 
-Such counters come about once a second over ``ssh:``; what is too short to be told apart is not told.
+Such counters come once or twice a second over ``ssh:``; what is too short to be told apart is not told.
 Whether it limits a hop is for ``far_limits``.
 """
 
@@ -10,7 +10,16 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from pathtrace.analysis.evidence import Evidence, Span
-from pathtrace.analysis.limit import FAR_SPAN_S, FULL, HELD_BACK, MOSTLY, SERVED, cores_text
+from pathtrace.analysis.limit import (
+    FAR_LOOKS,
+    FAR_SPAN_S,
+    FULL,
+    HELD_BACK,
+    MOSTLY,
+    SERVED,
+    SHARED_CPU,
+    cores_text,
+)
 from pathtrace.analysis.summary import StageFigures
 from pathtrace.model.scenario import Action
 from pathtrace.units import format_bytes, format_ratio
@@ -86,8 +95,15 @@ def is_seen(evidence: Evidence, host: str) -> bool:
 
 
 def too_short(evidence: Evidence, span: Span) -> bool:
-    """True if counters that come once a second cannot tell this execution from the ones beside it."""
-    return span.wall_s < FAR_SPAN_S and len(evidence.run.windows) > 1
+    """True if the host's counters cannot tell this execution from the ones beside it."""
+    if len(evidence.run.windows) <= 1:
+        return False
+    looks = [
+        len(evidence.counters.steps(*counter[:1], subject, counter[1], span.start_ns, span.end_ns)[0]) + 1
+        for counter in (("far_cpu", "busy_s"), ("far_disk", "read_bytes"))
+        for subject in evidence.counters.subjects(*counter)
+    ]
+    return span.wall_s < FAR_SPAN_S or max(looks, default=FAR_LOOKS) < FAR_LOOKS
 
 
 def far_disk(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> FarDisk | None:
@@ -168,9 +184,8 @@ def _helper(figures: StageFigures, evidence: Evidence, span: Span, place: str) -
 
 def _server(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> FullCore | None:
     """The place's server: of a protocol whose programs are known one of these, else the fullest program."""
-    host, serving = evidence.place(place).host, SERVERS.get(protocol_of(evidence, place) or "", ())
-    processes = _processes(figures, evidence, span, host)
-    mine = [pair for pair in processes if _is_one_of(pair[0], serving)] or processes
+    host = evidence.place(place).host
+    mine = _serving(_processes(figures, evidence, span, host), evidence, place)
     name, cores = max(mine, key=lambda pair: pair[1], default=("", 0.0))
     held = evidence.around("far_process", f"{host}/{name}", "run_delay_s", span) or 0.0
     return _full(host, name, cores, held / figures.active_s) if name and figures.active_s else None
@@ -182,19 +197,35 @@ def _whole_host(figures: StageFigures, evidence: Evidence, span: Span, place: st
     cores, processes = _cores(figures, evidence, span, host), _processes(figures, evidence, span, host)
     if not cores:
         return None
-    name, least = min(cores, key=lambda pair: pair[1])
     if processes:
-        busiest = max(processes, key=lambda pair: pair[1])[0]
-        if least < FULL:
-            return None
-        count = f"all {len(cores)} cores of {host} are" if len(cores) > 1 else f"the only core of {host} is"
-        text = f"{count} full ({format_ratio(min(1.0, least))}), most of it with {busiest}"
-        return FullCore(host, busiest, min(1.0, least), text)
+        return _crowded(cores, processes, _serving(processes, evidence, place), host)
     name, most = max(cores, key=lambda pair: pair[1])
     if most < FULL:
         return None
     text = f"{name} of {host} is {format_ratio(min(1.0, most))} busy; which program fills it was not seen"
     return FullCore(host, name, min(1.0, most), text)
+
+
+def _crowded(
+    cores: list[tuple[str, float]],
+    processes: list[tuple[str, float]],
+    serving: list[tuple[str, float]],
+    host: str,
+) -> FullCore | None:
+    """All cores are taken, and the place's server, which wants its share, waits for its turn."""
+    least = min(share for _, share in cores)
+    if least < FULL or sum(used for _, used in serving) < SHARED_CPU:
+        return None
+    busiest = max(processes, key=lambda pair: pair[1])[0]
+    count = f"all {len(cores)} cores of {host} are" if len(cores) > 1 else f"the only core of {host} is"
+    text = f"{count} full ({format_ratio(min(1.0, least))}), most of it with {busiest}"
+    return FullCore(host, busiest, min(1.0, least), text)
+
+
+def _serving(processes: list[tuple[str, float]], evidence: Evidence, place: str) -> list[tuple[str, float]]:
+    """Those of a place's protocol; all of them where its programs are not known."""
+    programs = SERVERS.get(protocol_of(evidence, place) or "", ())
+    return [pair for pair in processes if _is_one_of(pair[0], programs)] or processes
 
 
 def _full(host: str, name: str, cores: float, held: float) -> FullCore | None:

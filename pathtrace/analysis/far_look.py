@@ -107,7 +107,7 @@ def next_step(look: Look) -> str:
         return f"add `ssh: user@{host}` to host {host}: then its disk and its cores are seen too"
     if too_short(look.evidence, look.span):
         took = format_duration(look.span.wall_s)
-        return f"read more at a time: a pass took {took}, and {host} tells once a second"
+        return f"read more at a time: a pass took {took}, and {host} tells once or twice a second"
     if look.sockets is None:
         return "run on Linux, where the kernel tells of each connection"
     return f"run `pathtrace probe`: the disk and the server of {look.place} each alone"

@@ -19,6 +19,8 @@ NEAR_TRACER = 0.6
 MOSTLY = 0.5
 SLIGHT = 0.1
 TIE = 0.1
+SHARED_CPU = 0.3
+"""CPU share that a program still shows when it competes for a full machine."""
 HELD_BACK = 0.3
 """Share of the time in which a program wants to run and may not: a quota, a full machine."""
 
@@ -57,8 +59,10 @@ REQUEST_BYTES = 64
 """The least that a request of any protocol takes."""
 QUEUE_FULL_BYTES = 1_000_000
 """Received and not yet taken: whoever should take it is slow."""
-FAR_SPAN_S = 2.0
-"""Other hosts tell once a second: a shorter stretch between others cannot be told from them."""
+FAR_SPAN_S = 1.0
+FAR_LOOKS = 2
+"""Other hosts tell about twice a second: a stretch that is shorter, or has fewer looks in it, cannot be told
+from the executions beside it."""
 LONG_PAUSE_S = 0.02
 ALONE = 0.01
 """Of an interface's payload: if others moved no more, its counter is the hop's own."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pathtrace.analysis.evidence import Evidence, Span
-from pathtrace.analysis.limit import FEW_STEPS, LINK_FULL, MEASURED_ABOVE
+from pathtrace.analysis.limit import BEYOND, FEW_STEPS, LINK_FULL, MEASURED_ABOVE, SLIGHT
 from pathtrace.analysis.links import link_name
 from pathtrace.analysis.network_evidence import (
     Crossing,
@@ -52,7 +52,15 @@ class LinkUse:
     def share(self) -> float | None:
         """Of what the link carries; above 1: the ceiling was none."""
         top = self.ceiling.bytes_per_s if self.ceiling else None
-        return self.rate / top if top else None
+        if not top:
+            return None
+        return self.own_bytes_per_s / top if self.measured_beside_others else self.rate / top
+
+    @property
+    def measured_beside_others(self) -> bool:
+        """True if more crossed than was measured, since others took their part then as they do now."""
+        top = self.ceiling.bytes_per_s if self.ceiling and self.ceiling.source == "measured" else None
+        return bool(top and self.rate > BEYOND * top and self.others_bytes_per_s >= SLIGHT * self.rate)
 
     @property
     def text(self) -> str:
@@ -61,6 +69,11 @@ class LinkUse:
         if self.ceiling is None or not self.ceiling.bytes_per_s or self.share is None:
             return f"{carried}; what it can carry is not known"
         top = format_link(self.ceiling.bytes_per_s)
+        if self.measured_beside_others:
+            own = format_rate(self.own_bytes_per_s)
+            return (
+                f"{carried}, {own} of it for this: {format_ratio(self.share)} of the {top} left beside others"
+            )
         return f"{carried}: {format_ratio(self.share)} of the {top} that it carries ({self.ceiling.source})"
 
 

@@ -40,13 +40,13 @@ def link_advice(kind: str, link: str, bound: str, study: FlowStudy, evidence: Ev
         return Advice(text, True)
     places = [place for place in study.flow.path if evidence.is_far(place)]
     place = next((each for each in places if link_name(evidence, each) == f"link:{link}"), None)
+    if place is not None and _is_others(place, study, evidence):
+        return Advice(f"let the other traffic on {link} go at another time: saves {bound}", True)
     if place is not None and (slow := is_slow(evidence, f"link:{link}", place)) is not None:
         text = (
             f"find why {link} carries {format_link(slow[0])} of {format_link(slow[1])} (cable, port, setting)"
         )
         return Advice(f"{text}: saves {bound}", True)
-    if place is not None and _is_others(place, study, evidence):
-        return Advice(f"let the other traffic on {link} go at another time: saves {bound}", True)
     return Advice(f"a faster {link} saves {bound}, as far as what stands behind it can follow", False)
 
 
@@ -77,9 +77,11 @@ def trips_advice(place: Place, bound: str) -> Advice:
 
 
 def _is_others(place: str, study: FlowStudy, evidence: Evidence) -> bool:
-    """True if most of what crossed was not this run's."""
+    """True if most of what crossed was not this run's, or others held the link when it was measured too."""
     for judged in study.stages.values():
         if judged.figures.stage.place == place and judged.figures.stage.action is not Action.DELIVER:
             use = link_use(judged.figures, evidence, study.span, place)
-            return use is not None and use.others_bytes_per_s > use.own_bytes_per_s
+            return use is not None and (
+                use.measured_beside_others or use.others_bytes_per_s > use.own_bytes_per_s
+            )
     return False

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from pathtrace.analysis.evidence import Evidence, Span
-from pathtrace.analysis.limit import FAR_TRACER, FULL, HELD_BACK, NEAR_TRACER, TRACER, Limit, cores_text
+from pathtrace.analysis.limit import (
+    FAR_TRACER,
+    FULL,
+    HELD_BACK,
+    MOSTLY,
+    NEAR_TRACER,
+    TRACER,
+    Limit,
+    cores_text,
+)
 from pathtrace.analysis.summary import StageFigures
 from pathtrace.units import format_ratio
 
@@ -50,7 +59,25 @@ def far_tracer_limit(
     if figures.cpu_share is not None and figures.cpu_share >= FULL:
         text = f"pathtrace's own thread computes {format_ratio(min(1.0, figures.cpu_share))} of the time"
         return Limit(TRACER, (*seen, text), utilisation=min(1.0, figures.cpu_share))
-    return _full_thread(figures, evidence, span, seen) or own_cpu_limit(evidence, span, seen)
+    return (
+        _full_thread(figures, evidence, span, seen)
+        or own_cpu_limit(evidence, span, seen)
+        or _crowded_out(figures, evidence, span, seen)
+    )
+
+
+def _crowded_out(
+    figures: StageFigures, evidence: Evidence, span: Span, seen: tuple[str, ...]
+) -> Limit | None:
+    """A client that computes half of the time on a machine without a free core: it waits its turn."""
+    share, machine = figures.cpu_share or 0.0, evidence.host_share(span) or 0.0
+    if share < MOSTLY or machine < FULL:
+        return None
+    text = (
+        f"pathtrace's own client computes {format_ratio(share)} of the time, and all cores here are "
+        f"{format_ratio(min(1.0, machine))} busy: it waits its turn"
+    )
+    return Limit(TRACER, (*seen, text), utilisation=min(1.0, machine))
 
 
 def _full_thread(
@@ -63,7 +90,7 @@ def _full_thread(
             continue
         cpu = (evidence.around("self", subject, "cpu_s", span) or 0.0) / figures.active_s
         held = (evidence.around("self", subject, "run_delay_s", span) or 0.0) / figures.active_s
-        if cpu >= FULL or (held >= HELD_BACK and cpu + held >= FULL):
+        if cpu >= FULL or (held >= HELD_BACK and cpu + held >= MOSTLY):
             found.append((cpu + held, cpu, held, subject.partition(":")[2]))
     if not found:
         return None

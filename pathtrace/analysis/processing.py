@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathtrace.analysis.evidence import Evidence, Span
 from pathtrace.analysis.far_limits import far_way_limit, link_alone
-from pathtrace.analysis.limit import FULL, MOSTLY, SLIGHT, TRACER, Limit, cores_text, unknown
+from pathtrace.analysis.limit import FULL, MOSTLY, SHARED_CPU, SLIGHT, TRACER, Limit, cores_text, unknown
 from pathtrace.analysis.own_work import own_cpu_limit
 from pathtrace.analysis.pauses import is_fixed, wait_limit
 from pathtrace.analysis.summary import StageFigures
@@ -15,8 +15,6 @@ LITTLE_CPU = 0.25
 """Below this share of CPU an operation mostly waits, whatever its spread."""
 SOMEBODY_ELSE = 2.0
 """A device that read this many times what the command did was busy with something else."""
-SHARED_CPU = 0.3
-"""CPU share that a command still shows when it competes for a full machine."""
 
 
 def process_limit(figures: StageFigures, flow: Flow, evidence: Evidence, span: Span) -> Limit:

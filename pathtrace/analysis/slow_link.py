@@ -33,7 +33,7 @@ def link_faults(evidence: Evidence, studies: Sequence[FlowStudy]) -> Iterator[Fi
     places = list(dict.fromkeys(_far_places(evidence, studies)))
     first = list({link_name(evidence, place): place for place in reversed(places)}.values())[::-1]
     for place in first:
-        yield from _slow(evidence, place)
+        yield from _slow(evidence, place, _most_seen(evidence, studies, link_name(evidence, place)))
     for place in first:
         yield from _by_tunnel(evidence, place)
     yield from _elsewhere(evidence, studies)
@@ -41,8 +41,11 @@ def link_faults(evidence: Evidence, studies: Sequence[FlowStudy]) -> Iterator[Fi
         yield from _impossible(evidence, place)
 
 
-def is_slow(evidence: Evidence, name: str, place: str) -> tuple[float, float] | None:
-    """What the link carries and what it should, where the first is far less; bytes per second."""
+def is_slow(evidence: Evidence, name: str, place: str, seen: float = 0.0) -> tuple[float, float] | None:
+    """What the link carries and what it should, where the first is far less; bytes per second.
+
+    ``seen``: what crossed it, which may be more than could be measured beside others.
+    """
     speeds = [speed for speed in (declared_speed(evidence, name), _best_of_slot(evidence, place)) if speed]
     route = route_of(evidence, place)
     negotiated = negotiated_speed(evidence, route.interface if route else None)
@@ -58,12 +61,24 @@ def is_slow(evidence: Evidence, name: str, place: str) -> tuple[float, float] | 
         return None
     link = _declared(evidence, name)
     least = SLOW_WIFI if link is not None and link.kind == "wifi" else SLOW_LINK
-    return (min(carried), nominal) if min(carried) < least * nominal else None
+    most = max(min(carried), seen)
+    return (most, nominal) if most < least * nominal else None
 
 
-def _slow(evidence: Evidence, place: str) -> Iterator[Finding]:
+def _most_seen(evidence: Evidence, studies: Sequence[FlowStudy], name: str) -> float:
+    """The highest rate that crossed a link while a stage was busy."""
+    uses = (
+        link_use(judged.figures, evidence, study.span, judged.figures.stage.place)
+        for study in studies
+        for judged in study.stages.values()
+        if evidence.is_far(judged.figures.stage.place)
+    )
+    return max((use.rate for use in uses if use is not None and use.link == name), default=0.0)
+
+
+def _slow(evidence: Evidence, place: str, crossed: float) -> Iterator[Finding]:
     name = link_name(evidence, place)
-    slow = is_slow(evidence, name, place)
+    slow = is_slow(evidence, name, place, crossed)
     if slow is None:
         return
     declared, route = declared_speed(evidence, name), route_of(evidence, place)

@@ -16,10 +16,11 @@ from pathtrace.model.scenario import FrequencyKind, Link
 from pathtrace.units import format_duration, format_ratio
 
 _FAILED = ("failed", "mostly-failed")
+_OF_A_LINK = ("link", "loss", "mtu")
 _CURES = {
+    "mtu-black-hole": "set one MTU on the whole way",
     "slow-link": "find out why before buying anything: cable, port, negotiated speed",
     "other-interface": "mend the route or name the other address",
-    "mtu-black-hole": "set one MTU on the whole way",
     "frequency": "keep the model loaded",
     READ_AGAIN: "keep the list of known documents",
     "client-cache": "repeat with `start: cold`",
@@ -42,7 +43,12 @@ def verdict(
     unheard = _unheard(ranking, flows)
     lines = _missing(evidence, unheard, hops)[:1] + failed[:1]
     at = len(lines)
-    lines += [_surprise(finding) for code in _CURES for finding in findings if finding.code == code][:1]
+    lines += [
+        _surprise(finding)
+        for code in _CURES
+        for finding in findings
+        if finding.code == code and _matters(finding, hops)
+    ][:1]
     lines.append(_limit(ranking[0], _opening(ranking[0], unheard), _part(evidence, ranking[0], flows)))
     if (link := _links(evidence, hops, flows, resources)) is not None:
         lines.append(link)
@@ -50,6 +56,15 @@ def verdict(
     if rests_on := stand_ins(evidence.run.scenario, ranking[0].flow, ranking[0].hop):
         lines[at] = f"{lines[at][:-1]} — but this rests on a stand-in ({', '.join(rests_on)})."
     return Verdict(tuple(lines[:3]))
+
+
+def _matters(finding: Finding, hops: Sequence[HopReport]) -> bool:
+    """A slow link only where a hop is held by it."""
+    if finding.code != "slow-link":
+        return True
+    limits = {limit for hop in hops for limit in (hop.limited_by.resource, *hop.limited_by.also)}
+    names = {name for kind, _, name in (limit.partition(":") for limit in limits) if kind in _OF_A_LINK}
+    return any(finding.text.startswith(f"{name} carries ") for name in names)
 
 
 def _surprise(finding: Finding) -> str:

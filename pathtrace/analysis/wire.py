@@ -35,6 +35,7 @@ def wire(stages: tuple[StageFigures, ...], payload: int, evidence: Evidence, spa
         overhead_ratio=carried / payload - 1 if carried is not None and payload else None,
         retransmits=round(sum(again)) if again else None,
         rtt_s=max(trips, default=None),
+        interface=next((each.traffic.interface for each in counted if each.traffic is not None), None),
     )
 
 

@@ -214,6 +214,14 @@ def test_a_host_whose_only_core_others_fill_is_limited_by_it() -> None:
     )
 
 
+def test_a_full_host_whose_server_hardly_wants_to_run_is_no_limit() -> None:
+    def more(start: int, end: int) -> list[Reading]:
+        seen = cores(start, end, 0.99) + process(start, end, "smbd[77]", 0.05)
+        return seen + process(start, end, "ffmpeg[9]", 0.94)
+
+    assert limit(replace(HALF, more=more)) == "server:weights"
+
+
 def test_a_full_core_of_the_kernel_counts_where_no_program_was_seen() -> None:
     way = replace(HALF, more=lambda a, b: cores(a, b, 0.94, 0.1))
     assert limit(way) == "cpu:weights"
@@ -499,3 +507,23 @@ def test_a_database_whose_disk_on_its_own_host_is_busy_is_limited_by_it() -> Non
 
     assert inserting(3, 0.0001, lambda a, b: busy(a, b, 0.97)) == "disk:library"
     assert inserting(3, 0.0001, lambda a, b: busy(a, b, 0.4)) == "database:library"
+
+
+def test_a_link_that_was_measured_beside_others_is_full_when_what_they_left_is() -> None:
+    beside = replace(HALF, others=1.0, ceilings=line(62 * MB), links="{lan: {hosts: [nas, workstation]}}")
+    got = first_hop(beside).limited_by
+    assert got.resource == "link:lan"
+    assert got.evidence[1].endswith("58.8 MB/s of it for this: 95 % of the 496 Mbit/s left beside others")
+    assert limit(replace(beside, ceilings=line(90 * MB), others=1.4)) != "link:lan"
+
+
+@pytest.mark.parametrize(("share", "busy", "resource"), [(0.6, 1.9, "tracer"), (0.6, 0.9, "server:weights")])
+def test_a_client_that_waits_its_turn_on_a_full_machine_is_the_tracer(
+    share: float, busy: float, resource: str
+) -> None:
+    way = replace(
+        HALF,
+        details={"cpu_ns": round(share * HALF.took_ms * MS)},
+        more=lambda a, b: steady("cpu", "all", busy_s=(a, b, 2 * busy * (b - a) / 1e9)),
+    )
+    assert limit(way) == resource

@@ -134,3 +134,16 @@ def test_a_link_that_idles_is_said_to_be_no_purchase() -> None:
     way = Way(took_ms=8, each=16_384, blocks=500, rtt_s=0.002, requests=4)
     lines = report(way).verdict.lines
     assert any("a faster one would change next to nothing" in line for line in lines)
+
+
+def test_a_slow_link_that_holds_nobody_stays_out_of_the_verdict() -> None:
+    way = Way(took_ms=8, each=16_384, blocks=500, rtt_s=0.002, requests=4, links=TEN)
+    got = report(way)
+    assert "slow-link" in [finding.code for finding in got.findings]
+    assert not any("carries 942" in line for line in got.verdict.lines)
+
+
+def test_what_was_seen_to_cross_counts_where_others_held_the_link_when_it_was_measured() -> None:
+    way = Way(took_ms=170, others=1.0, links=TEN, ceilings=line(62 * MB))
+    (finding,) = found(way, "slow-link")
+    assert finding.text == "lan carries 941 Mbit/s of 10 Gbit/s declared"
