@@ -59,13 +59,15 @@ async def check(scenario: Scenario, store: Path) -> CheckReport:
 
     from pathtrace import registry
     from pathtrace.app.checking import check_scenario
+    from pathtrace.app.checking_ways import with_ways
     from pathtrace.app.locating import located
     from pathtrace.observers.environment import describe
 
     host = describe(scenario.here.name).hosts[0]
     scenario = await located(scenario)
     places = registry.build_places(scenario, time.perf_counter_ns)
-    return _shown(await check_scenario(scenario, places, host, store), scenario)
+    report = await check_scenario(scenario, places, host, store)
+    return _shown(await with_ways(report, places, time.perf_counter_ns), scenario)
 
 
 def picture(scenario: Scenario) -> Scenario:

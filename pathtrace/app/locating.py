@@ -21,7 +21,7 @@ from pathtrace.places.mounts import mount_of
 from pathtrace.ports import Connected
 from pathtrace.ports import Place as PlacePort
 
-_PORTS = {"http": 80, "https": 443, "postgresql": 5432}
+_PORTS = {"http": 80, "https": 443, "postgresql": 5432, "smb": 445, "sftp": 22}
 _RESOLVE_S = 5.0
 
 

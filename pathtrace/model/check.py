@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pathtrace.model.network import PathFacts, Route
 from pathtrace.model.report import Caveat
 from pathtrace.model.scenario import Scenario
 from pathtrace.model.work import PlaceFacts
@@ -91,6 +92,9 @@ class CheckReport:
     write_bytes: int | None
     estimate: TimeEstimate
     caveats: tuple[Caveat, ...]
+    routes: tuple[Route, ...] = ()
+    paths: tuple[PathFacts, ...] = ()
+    """The ways to other hosts that places are on."""
 
     @property
     def usable(self) -> bool:

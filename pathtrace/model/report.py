@@ -141,6 +141,8 @@ class Wire:
     overhead_ratio: float | None
     retransmits: int | None
     rtt_s: float | None
+    interface: str | None = None
+    """This host's, that carried them."""
 
 
 @dataclass(frozen=True, slots=True)

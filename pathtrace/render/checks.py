@@ -11,6 +11,7 @@ from pathtrace.model.check import CheckReport, MemoryCheck, MemoryPart, PlaceChe
 from pathtrace.model.scenario import Action
 from pathtrace.render import wording
 from pathtrace.render.layout import Pairs, bullet, heading, line
+from pathtrace.render.ways import ways_view
 from pathtrace.units import format_duration
 
 _PART_NAMES = {"cache": "attention cache"}
@@ -18,7 +19,10 @@ _PART_NAMES = {"cache": "attention cache"}
 
 def check_view(report: CheckReport) -> RenderableType:
     """Whether a run can start, then what it would read, write and need."""
-    return Group(*_verdict(report), *_places(report), *_plan(report), *_memories(report), *_doubts(report))
+    ways = ways_view(report.paths, report.routes)
+    return Group(
+        *_verdict(report), *_places(report), *ways, *_plan(report), *_memories(report), *_doubts(report)
+    )
 
 
 def _verdict(report: CheckReport) -> Iterator[RenderableType]:

@@ -154,6 +154,7 @@ def _wire(value: Wire | None) -> Json:
         "overhead_ratio": value.overhead_ratio,
         "retransmits": value.retransmits,
         "rtt_s": value.rtt_s,
+        "interface": value.interface,
     }
 
 

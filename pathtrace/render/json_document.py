@@ -17,12 +17,14 @@ from pathtrace.model.report import (
     RequestsReport,
     ResourceReport,
 )
-from pathtrace.model.run import Activity, Environment, HostFacts, Run
+from pathtrace.model.run import Activity, Run
 from pathtrace.model.scenario import Scenario, Workload
 from pathtrace.model.work import PlaceFacts
 from pathtrace.render import figures
 from pathtrace.render.conditions import start_layers, start_word
+from pathtrace.render.environment import environment
 from pathtrace.render.figures import Document, Json
+from pathtrace.render.ways import path_document, route_document
 
 RUN_FORMAT = "pathtrace.run/1"
 CHECK_FORMAT = "pathtrace.check/1"
@@ -42,7 +44,7 @@ def run_document(run: Run, report: Report) -> Document:
         "dataset": {entry.place: _dataset(entry) for entry in report.dataset},
         "capacity": {entry.subject: _capacity(entry) for entry in report.capacity},
         "start_condition": _start_condition(run),
-        "environment": _environment(run.environment),
+        "environment": environment(run.environment),
         "other_activity": _other_activity(run),
         "hops": [figures.hop(hop) for hop in report.hops],
         "flows": [_flow(flow) for flow in report.flows],
@@ -54,6 +56,8 @@ def run_document(run: Run, report: Report) -> Document:
         "checks": _checks(run),
         "caveats": [figures.caveat(caveat) for caveat in report.caveats],
         "repeats": [_repeat(repeat) for repeat in report.repeats],
+        "routes": [route_document(route) for route in run.routes],
+        "paths": [path_document(path) for path in run.paths],
     }
     return {key: figures.finite(value) for key, value in document.items()}
 
@@ -92,6 +96,8 @@ def check_document(report: CheckReport) -> Document:
             }
             for entry in report.room
         },
+        "routes": [route_document(route) for route in report.routes],
+        "paths": [path_document(path) for path in report.paths],
         "caveats": [figures.caveat(caveat) for caveat in report.caveats],
     }
     return {key: figures.finite(value) for key, value in document.items()}
@@ -151,46 +157,6 @@ def _start_condition(run: Run) -> Document:
         "layers": {
             layer.name: {"state": layer.state, "evidence": layer.evidence} for layer in start_layers(run)
         },
-    }
-
-
-def _environment(environment: Environment) -> Document:
-    return {
-        "hosts": {host.name: _host(host) for host in environment.hosts},
-        "python": environment.python,
-        "pathtrace": environment.pathtrace,
-        "boot_at": environment.boot_at,
-    }
-
-
-def _host(host: HostFacts) -> Document:
-    mounts: list[Json] = [
-        {
-            "path": mount.path,
-            "device": mount.device,
-            "fstype": mount.fstype,
-            "disk": mount.disk,
-            "network": mount.network,
-        }
-        for mount in host.mounts
-    ]
-    interfaces: list[Json] = [
-        {
-            "name": interface.name,
-            "speed_bytes_per_s": interface.speed_bytes_per_s,
-            "mtu_bytes": interface.mtu_bytes,
-            "up": interface.up,
-        }
-        for interface in host.interfaces
-    ]
-    return {
-        "cpu": host.cpu,
-        "memory_bytes": host.memory_bytes,
-        "kernel": host.kernel,
-        "gpus": list(host.gpus),
-        "mounts": mounts,
-        "interfaces": interfaces,
-        "servers": list(host.servers),
     }
 
 

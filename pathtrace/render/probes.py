@@ -7,20 +7,22 @@ from collections.abc import Iterator
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pathtrace.model.network import PathFacts, PathHop, Route
 from pathtrace.model.probe import ProbeReport
 from pathtrace.model.run import Ceiling
 from pathtrace.render import figures, wording
-from pathtrace.render.figures import Document, Json
+from pathtrace.render.figures import Document
 from pathtrace.render.layout import Pairs, bullet, heading, line
-from pathtrace.units import format_both, format_bytes, format_count_rate, format_duration, format_rate
+from pathtrace.render.ways import path_document, route_document, ways_view
+from pathtrace.units import format_both, format_count_rate, format_duration, format_rate
 
 PROBE_FORMAT = "pathtrace.probe/1"
 
 
 def probe_view(report: ProbeReport) -> RenderableType:
     """Each resource's ceiling with how it is known, then the ways to other hosts, then doubts."""
-    return Group(*_head(report), *_ceilings(report), *_paths(report), *_doubts(report))
+    return Group(
+        *_head(report), *_ceilings(report), *ways_view(report.probed.paths, report.routes), *_doubts(report)
+    )
 
 
 def _head(report: ProbeReport) -> Iterator[RenderableType]:
@@ -57,36 +59,6 @@ def _most(ceiling: Ceiling) -> str:
     return ", ".join(known) or wording.NOTHING
 
 
-def _paths(report: ProbeReport) -> Iterator[RenderableType]:
-    routes = {(route.host, route.address): route for route in report.routes}
-    rows = [
-        (path.host, Text(wording.plain("\n".join(_path(path, routes.get((path.host, path.address)))))))
-        for path in report.probed.paths
-    ]
-    if rows:
-        yield heading("Ways", "to other hosts")
-        yield Pairs(tuple(rows))
-
-
-def _path(path: PathFacts, route: Route | None) -> Iterator[str]:
-    way = f"{path.address} by {route.interface}" if route else path.address
-    connect = f", a connection takes {format_duration(path.connect_s)}" if path.connect_s else ""
-    yield f"{way}, {_routed(path)}{connect}"
-    if path.path_mtu_bytes is not None:
-        hole = ": larger ones vanish without a word" if path.black_hole else ""
-        yield f"packets of up to {format_bytes(path.path_mtu_bytes)} pass{hole}"
-    yield from path.evidence
-
-
-def _routed(path: PathFacts) -> str:
-    if path.routed is None:
-        return "whether routers lie between is not known"
-    between = path.hops[:-1]
-    if not between:
-        return "directly connected"
-    return f"through {', '.join(hop.address or 'a silent router' for hop in between)}"
-
-
 def _doubts(report: ProbeReport) -> Iterator[RenderableType]:
     caveats = wording.distinct(report.probed.caveats)
     if caveats:
@@ -104,7 +76,7 @@ def probe_document(report: ProbeReport) -> Document:
         "took_s": report.probed.took_s,
         "unreached": {each.place: each.fault for each in report.reached if each.fault is not None},
         "resources": [figures.finite(_resource(each)) for each in report.probed.ceilings],
-        "routes": [_route(route) for route in report.routes],
+        "routes": [route_document(route) for route in report.routes],
         "paths": [figures.finite(path_document(path)) for path in report.probed.paths],
         "caveats": [figures.caveat(caveat) for caveat in report.probed.caveats],
     }
@@ -122,35 +94,3 @@ def _resource(ceiling: Ceiling) -> Document:
         "evidence": ceiling.evidence,
         "took_s": ceiling.took_s,
     }
-
-
-def _route(route: Route) -> Document:
-    return {
-        "host": route.host,
-        "address": route.address,
-        "interface": route.interface,
-        "source": route.source,
-        "gateway": route.gateway,
-        "mtu_bytes": route.mtu_bytes,
-    }
-
-
-def path_document(path: PathFacts) -> Document:
-    """The way to one host."""
-    hops: list[Json] = [_hop(hop) for hop in path.hops]
-    return {
-        "host": path.host,
-        "address": path.address,
-        "routed": path.routed,
-        "hops": hops,
-        "path_mtu_bytes": path.path_mtu_bytes,
-        "interface_mtu_bytes": path.interface_mtu_bytes,
-        "black_hole": path.black_hole,
-        "connect_s": path.connect_s,
-        "evidence": list(path.evidence),
-        "took_s": path.took_s,
-    }
-
-
-def _hop(hop: PathHop) -> Document:
-    return {"number": hop.number, "address": hop.address, "rtt_s": hop.rtt_s}

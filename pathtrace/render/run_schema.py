@@ -50,6 +50,8 @@ def run_schema() -> Document:
         checks=_or_null(_object(asked=_COUNT, passed=_COUNT)),
         caveats=_list(_caveat()),
         repeats=_list(_repeat()),
+        routes=_list(_route()),
+        paths=_list(_path()),
     )
     return {"$schema": DIALECT, "title": "A pathtrace run", **schema}
 
@@ -135,8 +137,28 @@ def _start_condition() -> Document:
 
 
 def _environment() -> Document:
-    mount = _object(path=_TEXT, device=_TEXT, fstype=_TEXT, disk=_TEXT_OR_NULL, network=_FLAG)
-    interface = _object(name=_TEXT, speed_bytes_per_s=_FIGURE_OR_NULL, mtu_bytes=_COUNT_OR_NULL, up=_FLAG)
+    mount = _object(
+        path=_TEXT,
+        device=_TEXT,
+        fstype=_TEXT,
+        disk=_TEXT_OR_NULL,
+        network=_FLAG,
+        server=_TEXT_OR_NULL,
+        there=_TEXT_OR_NULL,
+        options=_list(_TEXT),
+    )
+    interface = _object(
+        name=_TEXT,
+        speed_bytes_per_s=_FIGURE_OR_NULL,
+        mtu_bytes=_COUNT_OR_NULL,
+        up=_FLAG,
+        duplex=_TEXT_OR_NULL,
+        kind=_TEXT_OR_NULL,
+        driver=_TEXT_OR_NULL,
+        addresses=_list(_TEXT),
+        pcie_bytes_per_s=_FIGURE_OR_NULL,
+        pcie_best_bytes_per_s=_FIGURE_OR_NULL,
+    )
     host = _object(
         cpu=_TEXT_OR_NULL,
         memory_bytes=_COUNT,
@@ -183,6 +205,7 @@ def _hop() -> Document:
         overhead_ratio={"type": ["number", "null"]},
         retransmits=_COUNT_OR_NULL,
         rtt_s=_FIGURE_OR_NULL,
+        interface=_TEXT_OR_NULL,
     )
     hop = _object(
         flow=_TEXT,
@@ -296,3 +319,30 @@ def _ranking() -> Document:
 def _repeat() -> Document:
     hop = _object(duration_s=_FIGURE, bytes=_COUNT, operations=_COUNT)
     return _object(index=_COUNT, duration_s=_FIGURE, start_condition=_TEXT, hops=_named(hop))
+
+
+def _route() -> Document:
+    return _object(
+        host=_TEXT,
+        address=_TEXT,
+        interface=_TEXT,
+        source=_TEXT_OR_NULL,
+        gateway=_TEXT_OR_NULL,
+        mtu_bytes=_COUNT_OR_NULL,
+    )
+
+
+def _path() -> Document:
+    hop = _object(number=_COUNT, address=_TEXT_OR_NULL, rtt_s=_FIGURE_OR_NULL)
+    return _object(
+        host=_TEXT,
+        address=_TEXT,
+        routed={"type": ["boolean", "null"]},
+        hops=_list(hop),
+        path_mtu_bytes=_COUNT_OR_NULL,
+        interface_mtu_bytes=_COUNT_OR_NULL,
+        black_hole={"type": ["boolean", "null"]},
+        connect_s=_FIGURE_OR_NULL,
+        evidence=_list(_TEXT),
+        took_s=_FIGURE,
+    )

@@ -36,8 +36,15 @@ class DrawnHop:
     def labels(self) -> tuple[str, ...]:
         """What stands beside the arrow: way and work, then figures, then what is amiss."""
         actions = ", ".join(self.flow.stages[index].action.value for index in self.hop.stages)
-        way = tuple(part for part in (self.link, actions) if part)
+        way = tuple(part for part in (self._way(), actions) if part)
         return (" · ".join(way), *_figures(self.report, self.flow))
+
+    def _way(self) -> str | None:
+        """The link, and the interface that really carried the bytes."""
+        wire = self.report.wire if self.report else None
+        if self.link is None or wire is None or wire.interface is None:
+            return self.link
+        return f"{self.link} by {wire.interface}"
 
 
 def drawn_hops(scenario: Scenario, report: Report | None) -> tuple[DrawnHop, ...]:

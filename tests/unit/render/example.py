@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import cast
 
 from pathtrace.model.check import CheckReport, MemoryCheck, MemoryPart, PlaceCheck, RoomCheck, TimeEstimate
+from pathtrace.model.network import PathFacts, PathHop, Route
 from pathtrace.model.report import (
     CapacityReport,
     Caveat,
@@ -247,6 +248,21 @@ STARTS = tuple(
     for repeat in range(5)
 )
 
+ROUTES = (Route("nas", "192.168.1.10", "eth0", "192.168.1.20", None, 1500),)
+PATHS = (
+    PathFacts(
+        host="nas",
+        address="192.168.1.10",
+        hops=(PathHop(1, "192.168.1.10", 0.0003),),
+        path_mtu_bytes=1500,
+        interface_mtu_bytes=1500,
+        black_hole=False,
+        connect_s=0.00031,
+        evidence=("TCP connects to port 445, 5 times",),
+        took_s=0.4,
+    ),
+)
+
 RUN = Run(
     id="20260201-120000-3fa9",
     label="before 10GbE",
@@ -273,6 +289,8 @@ RUN = Run(
     faults=(),
     samples=SampleTable(cast("object", NoRows())),  # type: ignore[arg-type]  # no numpy needed here
     readings=ReadingTable(()),
+    routes=ROUTES,
+    paths=PATHS,
 )
 
 NO_LATENCY = Latency(None, None, None, None)
@@ -324,7 +342,7 @@ ARCHIVE_INDEXER = HopReport(
         None,
     ),
     caveats=(),
-    wire=Wire(1_361_000_000, 0.067, 3, 0.0004),
+    wire=Wire(1_361_000_000, 0.067, 3, 0.0004, "eth0"),
     series=tuple(Point(number * 0.86, 2e7 + number % 8 * 4e6, 20.0 + number % 8) for number in range(48)),
 )
 INDEXER_LIBRARY = HopReport(
@@ -674,4 +692,6 @@ CHECK = CheckReport(
     write_bytes=402_653_184,
     estimate=TimeEstimate(None, None, "model cannot be reached"),
     caveats=(Caveat("budget", "5 repeats read 31 GB, more than the budget of 10 GiB", "raise budget", None),),
+    routes=ROUTES,
+    paths=PATHS,
 )

@@ -33,7 +33,7 @@ def test_several_links_are_all_named_and_an_undeclared_one_says_so() -> None:
 def test_labels_say_way_and_work_then_figures() -> None:
     drawn = drawn_hops(example.SCENARIO, example.REPORT)[1]
     assert drawn.labels() == (
-        "lan 1 Gbit/s · read",
+        "lan 1 Gbit/s by eth0 · read",
         "30.9 MB/s ±2.7 % · 1.19 GiB in 41.2 s",
         "limited by cpu:indexer",
     )

@@ -1,0 +1,77 @@
+"""The ways to other hosts -> what a terminal shows, and their part of JSON documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from pathtrace.model.network import PathFacts, PathHop, Route
+from pathtrace.render import wording
+from pathtrace.render.figures import Document, Json
+from pathtrace.render.layout import Pairs, heading
+from pathtrace.units import format_duration
+
+
+def ways_view(paths: Sequence[PathFacts], known: Sequence[Route]) -> Iterator[RenderableType]:
+    """A section with one entry for each host; nothing if there is none."""
+    routes = {(route.host, route.address): route for route in known}
+    rows = [
+        (path.host, Text(wording.plain("\n".join(_path(path, routes.get((path.host, path.address)))))))
+        for path in paths
+    ]
+    if rows:
+        yield heading("Ways", "to other hosts")
+        yield Pairs(tuple(rows))
+
+
+def _path(path: PathFacts, route: Route | None) -> Iterator[str]:
+    way = f"{path.address} by {route.interface}" if route else path.address
+    connect = f", a connection takes {format_duration(path.connect_s)}" if path.connect_s else ""
+    yield f"{way}, {_routed(path)}{connect}"
+    if path.path_mtu_bytes is not None:
+        hole = ": larger ones vanish without a word" if path.black_hole else ""
+        yield f"packets of up to {path.path_mtu_bytes:,} bytes pass{hole}"
+    yield from path.evidence
+
+
+def _routed(path: PathFacts) -> str:
+    if path.routed is None:
+        return "whether routers lie between is not known"
+    between = path.hops[:-1]
+    if not between:
+        return "directly connected"
+    return f"through {', '.join(hop.address or 'a silent router' for hop in between)}"
+
+
+def route_document(route: Route) -> Document:
+    return {
+        "host": route.host,
+        "address": route.address,
+        "interface": route.interface,
+        "source": route.source,
+        "gateway": route.gateway,
+        "mtu_bytes": route.mtu_bytes,
+    }
+
+
+def path_document(path: PathFacts) -> Document:
+    """The way to one host."""
+    hops: list[Json] = [_hop(hop) for hop in path.hops]
+    return {
+        "host": path.host,
+        "address": path.address,
+        "routed": path.routed,
+        "hops": hops,
+        "path_mtu_bytes": path.path_mtu_bytes,
+        "interface_mtu_bytes": path.interface_mtu_bytes,
+        "black_hole": path.black_hole,
+        "connect_s": path.connect_s,
+        "evidence": list(path.evidence),
+        "took_s": path.took_s,
+    }
+
+
+def _hop(hop: PathHop) -> Document:
+    return {"number": hop.number, "address": hop.address, "rtt_s": hop.rtt_s}
