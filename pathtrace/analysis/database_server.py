@@ -6,7 +6,7 @@ Knows CPU time, time kept from running and the disk beneath; commits are told ap
 from __future__ import annotations
 
 from pathtrace.analysis.evidence import Evidence, Span
-from pathtrace.analysis.far_host import far_disk, full_core
+from pathtrace.analysis.far_host import far_disk, full_core, full_host
 from pathtrace.analysis.limit import FULL, HELD_BACK, MOSTLY, TIE, TRACER, Limit, cores_text, unknown
 from pathtrace.analysis.own_work import own_cpu_limit
 from pathtrace.analysis.summary import StageFigures
@@ -44,7 +44,8 @@ def _far(figures: StageFigures, evidence: Evidence, span: Span, seen: tuple[str,
         disk = far_disk(figures, evidence, span, place)
         if disk is not None and disk.busy is not None and disk.busy >= FULL:
             return Limit(f"disk:{place}", (*seen, disk.text), utilisation=disk.busy)
-        if (full := full_core(figures, evidence, span, place)) is not None:
+        full = full_core(figures, evidence, span, place) or full_host(figures, evidence, span, place)
+        if full is not None:
             return Limit(f"database:{place}", (*seen, full.text), utilisation=full.share)
     return Limit(f"database:{place}", (*seen, "its process cannot be seen from here"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pathtrace.analysis.evidence import Evidence, Span
-from pathtrace.analysis.far_host import busy_others, far_disk, full_core
+from pathtrace.analysis.far_host import busy_others, far_disk, full_core, full_host
 from pathtrace.analysis.far_look import LITTLE_PAYLOAD, Look, look_at, served_here
 from pathtrace.analysis.limit import (
     AMPLIFIED,
@@ -151,7 +151,8 @@ def _other_traffic(look: Look) -> Iterator[Finding]:
 
 
 def _full_core(look: Look) -> Iterator[Finding]:
-    full = full_core(look.figures, look.evidence, look.span, look.place)
+    asked = (look.figures, look.evidence, look.span, look.place)
+    full = full_core(*asked) or full_host(*asked)
     if full is not None:
         yield Finding(
             "full-core", f"{full.text}, while {look.place} was busy", (f"{full.what} on {full.host}",)

@@ -130,11 +130,16 @@ def served_by_disk(figures: StageFigures, disk: FarDisk) -> bool:
 
 
 def full_core(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> FullCore | None:
-    """The place's server, its host, or the local program under its mount, if that fills a core."""
+    """The place's server, or the local program under its mount, if one of them fills a core."""
     found = [_helper(figures, evidence, span, place)]
     if not too_short(evidence, span):
-        found += [_server(figures, evidence, span, place), _whole_host(figures, evidence, span, place)]
+        found.append(_server(figures, evidence, span, place))
     return max((each for each in found if each is not None), key=lambda each: each.share, default=None)
+
+
+def full_host(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> FullCore | None:
+    """All cores of the place's host, whoever fills them; or one, where no program's time is known."""
+    return None if too_short(evidence, span) else _whole_host(figures, evidence, span, place)
 
 
 def is_idle(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> bool:
@@ -192,7 +197,6 @@ def _server(figures: StageFigures, evidence: Evidence, span: Span, place: str) -
 
 
 def _whole_host(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> FullCore | None:
-    """All cores of the place's host, whoever fills them; or one, where no program's time is known."""
     host = evidence.place(place).host
     cores, processes = _cores(figures, evidence, span, host), _processes(figures, evidence, span, host)
     if not cores:

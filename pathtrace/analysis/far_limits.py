@@ -14,12 +14,21 @@ from pathtrace.analysis.far_host import (
     FarDisk,
     far_disk,
     full_core,
+    full_host,
     is_idle,
     is_seen,
     served_by_disk,
     too_short,
 )
-from pathtrace.analysis.far_look import Look, far_ceiling, look_at, lost_share, next_step, served_here
+from pathtrace.analysis.far_look import (
+    Look,
+    far_ceiling,
+    look_at,
+    lost_share,
+    next_step,
+    reads_memory,
+    served_here,
+)
 from pathtrace.analysis.limit import (
     BEYOND,
     FULL,
@@ -41,7 +50,7 @@ from pathtrace.analysis.limit import (
 )
 from pathtrace.analysis.links import link_name
 from pathtrace.analysis.network_evidence import path_of
-from pathtrace.analysis.own_work import far_tracer_limit
+from pathtrace.analysis.own_work import far_tracer_limit, own_threads_limit
 from pathtrace.analysis.pauses import is_fixed, pause_text
 from pathtrace.analysis.round_trips import counted_trips
 from pathtrace.analysis.summary import StageFigures
@@ -173,8 +182,19 @@ def _cpu(look: Look) -> Limit | None:
     return Limit(f"cpu:{look.place}", (*look.seen, full.text), utilisation=full.share)
 
 
+def _crowd(look: Look) -> Limit | None:
+    """After pathtrace itself, whose own threads tell more surely what holds them."""
+    full = full_host(look.figures, look.evidence, look.span, look.place)
+    if full is None:
+        return None
+    return Limit(f"cpu:{look.place}", (*look.seen, full.text))
+
+
 def _own(look: Look) -> Limit | None:
-    return far_tracer_limit(look.figures, look.evidence, look.span, look.seen)
+    figures, evidence, span = look.figures, look.evidence, look.span
+    if reads_memory(look):
+        return far_tracer_limit(figures, evidence, span, look.seen)
+    return own_threads_limit(figures, evidence, span, look.seen)
 
 
 def _queue(look: Look) -> Limit | None:
@@ -246,4 +266,4 @@ def _unseen(look: Look, disk: FarDisk | None) -> str:
 _FILLED = ("link", "disk", "cpu", "tracer")
 """Kinds of resource that are full or not, so that two of them can be equally full."""
 _WAY_RULES = (_link, _mtu, _loss, _trips)
-_FILE_RULES = (_link, _mtu, _loss, _disk, _cpu, _own, _queue, _trips, _wait, _server)
+_FILE_RULES = (_link, _mtu, _loss, _disk, _cpu, _own, _crowd, _queue, _trips, _wait, _server)

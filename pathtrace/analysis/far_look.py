@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pathtrace.analysis.evidence import Evidence, Span
 from pathtrace.analysis.far_host import is_seen, too_short
-from pathtrace.analysis.limit import SERVED
+from pathtrace.analysis.limit import BEYOND, SERVED
 from pathtrace.analysis.link_use import LinkUse, link_use
 from pathtrace.analysis.links import link_name
 from pathtrace.analysis.network_evidence import Sockets
@@ -86,6 +86,20 @@ def far_ceiling(evidence: Evidence, place: str) -> Ceiling | None:
     """What the place's disk does alone on its own host; not what a probe got through a mount here."""
     mount = evidence.mount(place)
     return evidence.ceiling(f"disk:{place}") if mount is None or mount.network else None
+
+
+def reads_memory(look: Look) -> bool:
+    """False if pathtrace's own ceiling was measured through a mount that keeps nothing in memory: then it is
+    as fast as the server or the link, and not what the code path does alone.
+    """
+    ceiling, mount = look.evidence.tracer_ceiling(look.figures), look.evidence.mount(look.place)
+    if ceiling is None or mount is None or not ceiling.bytes_per_s:
+        return True
+    server = look.evidence.ceiling(f"server:{look.place}")
+    behind = server.bytes_per_s if server is not None else None
+    if behind is None and look.use is not None and look.use.ceiling is not None:
+        behind = look.use.ceiling.bytes_per_s
+    return behind is None or ceiling.bytes_per_s > BEYOND * behind
 
 
 def next_step(look: Look) -> str:

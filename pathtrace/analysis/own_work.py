@@ -56,6 +56,13 @@ def far_tracer_limit(
     if near is not None and near >= FAR_TRACER:
         text = f"{format_ratio(near)} of what the same code path does against memory"
         return Limit(TRACER, (*seen, text), utilisation=min(1.0, near))
+    return own_threads_limit(figures, evidence, span, seen)
+
+
+def own_threads_limit(
+    figures: StageFigures, evidence: Evidence, span: Span, seen: tuple[str, ...]
+) -> Limit | None:
+    """pathtrace's threads alone: whatever its code path could do against memory."""
     if figures.cpu_share is not None and figures.cpu_share >= FULL:
         text = f"pathtrace's own thread computes {format_ratio(min(1.0, figures.cpu_share))} of the time"
         return Limit(TRACER, (*seen, text), utilisation=min(1.0, figures.cpu_share))

@@ -28,8 +28,13 @@ FASTER_TOGETHER = 2.0
 _WEIGHTS = (".gguf", ".safetensors")
 
 
-def round_trips(figures: StageFigures, evidence: Evidence, seen: tuple[str, ...]) -> Limit | None:
-    """``round-trips:P`` where requests one after the other explain the time, else None."""
+def round_trips(
+    figures: StageFigures, evidence: Evidence, seen: tuple[str, ...], transfer_s: float = 0.0
+) -> Limit | None:
+    """``round-trips:P`` where requests one after the other explain the time, else None.
+
+    ``transfer_s``: of the time, what the link takes to carry the bytes.
+    """
     place = figures.stage.place
     alone, mount, spec = (
         evidence.ceiling(f"round-trips:{place}"),
@@ -40,7 +45,7 @@ def round_trips(figures: StageFigures, evidence: Evidence, seen: tuple[str, ...]
         return None
     seen = (*seen, f"one request takes {format_duration(alone.latency_s)} alone")
     if is_mapped(spec) and alone.bytes_per_s:
-        return _page_by_page(figures, alone.latency_s, alone.bytes_per_s, seen)
+        return _page_by_page(figures, alone.latency_s, alone.bytes_per_s, seen, transfer_s)
     return _call_by_call(figures, evidence, alone.latency_s, seen)
 
 
@@ -53,16 +58,17 @@ def is_mapped(spec: object) -> bool:
 
 
 def _page_by_page(
-    figures: StageFigures, latency_s: float, bytes_per_s: float, seen: tuple[str, ...]
+    figures: StageFigures, latency_s: float, bytes_per_s: float, seen: tuple[str, ...], transfer_s: float
 ) -> Limit | None:
     """``bytes_per_s``: what the kernel reads for a missing page, over the time that one request takes."""
-    share = figures.bytes / figures.elapsed_s / bytes_per_s
+    share = figures.bytes / (figures.elapsed_s - transfer_s) / bytes_per_s
     if share < MOSTLY:
         return None
     each = bytes_per_s * latency_s
+    beside = " that the link does not take" if transfer_s else ""
     text = (
         f"mapped pages come {format_bytes(each)} at a time: {round(figures.bytes / each):,} requests "
-        f"one after the other are {format_ratio(min(1.0, share))} of the time"
+        f"one after the other are {format_ratio(min(1.0, share))} of the time{beside}"
     )
     return Limit(f"round-trips:{figures.stage.place}", (*seen, text), utilisation=min(1.0, share))
 
@@ -95,16 +101,17 @@ def counted_trips(
 
     Round trips shorter than a server's own work are no explanation, but of mapped pages.
     """
-    mapped = is_mapped(evidence.place(place).spec)
-    if mapped and place == figures.stage.place and (paged := round_trips(figures, evidence, seen)):
+    if not figures.operations or not figures.elapsed_s or (link_share or 0.0) > IDLE_LINK:
+        return None
+    transfer_s = (link_share or 0.0) * figures.active_s
+    mapped = is_mapped(evidence.place(place).spec) and place == figures.stage.place
+    if mapped and (paged := round_trips(figures, evidence, seen, transfer_s)):
         return paged
     trip_s = trip_time(evidence, place, sockets)
-    if trip_s is None or trip_s < SHORT_TRIP_S or not figures.operations or not figures.elapsed_s:
-        return None
-    if link_share is not None and link_share > IDLE_LINK:
+    if trip_s is None or trip_s < SHORT_TRIP_S:
         return None
     each_s = figures.elapsed_s / figures.operations
-    share = _explained(figures, sockets, trip_s, each_s)
+    share = _explained(figures, sockets, trip_s, each_s - transfer_s / figures.operations)
     if share is None:
         return None
     count = max(1, round(each_s / trip_s))
@@ -116,11 +123,14 @@ def counted_trips(
 
 
 def trip_time(evidence: Evidence, place: str, sockets: Sockets | None) -> float | None:
-    """Of the network alone where that is known: of a connection, else a connect, the cheapest request."""
+    """Of the network alone where that is known, as probed for this run; else of the place's connections,
+    whose least may be of a time before; else of the cheapest request.
+    """
     path, alone = path_of(evidence, place), evidence.ceiling(f"round-trips:{place}")
     known = (
-        sockets.min_rtt_s if sockets else None,
         path.connect_s if path else None,
+        path.hops[-1].rtt_s if path and path.hops else None,
+        sockets.min_rtt_s if sockets else None,
         alone.latency_s if alone else None,
     )
     return next((value for value in known if value), None)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pathtrace.analysis import analyse
+from pathtrace.model.network import PathFacts
 from pathtrace.model.run import Ceiling
 from pathtrace.model.sample import Reading, ReadingTable
 from tests.unit.analysis.builders import MB, MS, Desk, reached, run_of, scenario, steady, stream
@@ -310,8 +311,8 @@ def test_where_requests_are_not_counted_only_very_few_round_trips_are_named() ->
 
 def test_mapped_pages_over_a_network_are_round_trips_however_short() -> None:
     text = TEXT.replace('url: "smb://nas/models/x.bin"', "path: /mnt/nas/x.bin, host: nas, access: mmap")
-    alone = Ceiling("round-trips:weights", 131_072 / 0.002, None, 0.002, "measured", "one page alone", 1.0)
-    way = Way(took_ms=160, each=10 * MB, text=text, place=on_mount(), ceilings=(*line(), alone), requests=80)
+    alone = Ceiling("round-trips:weights", 131_072 / 0.0025, None, 0.0025, "measured", "one page alone", 1.0)
+    way = Way(took_ms=200, each=10 * MB, text=text, place=on_mount(), ceilings=(*line(), alone), requests=80)
     assert limit(way) == "round-trips:weights"
 
 
@@ -527,3 +528,36 @@ def test_a_client_that_waits_its_turn_on_a_full_machine_is_the_tracer(
         more=lambda a, b: steady("cpu", "all", busy_s=(a, b, 2 * busy * (b - a) / 1e9)),
     )
     assert limit(way) == resource
+
+
+def test_a_ceiling_of_ours_that_was_read_through_a_mount_without_a_cache_is_none() -> None:
+    ceilings = (*line(), ceiling("tracer:load/0", 66 * MB), ceiling("server:weights", 63 * MB))
+    way = replace(HALF, ceilings=ceilings, place=on_mount("fuse.sshfs"))
+    assert limit(way) == "server:weights"
+    kept = (*line(), ceiling("tracer:load/0", 66 * MB), ceiling("server:weights", 40 * MB))
+    assert limit(replace(way, ceilings=kept)) == "tracer"
+
+
+def test_our_own_full_thread_tells_more_than_a_host_that_others_fill() -> None:
+    def more(start: int, end: int) -> list[Reading]:
+        seen = cores(start, end, 0.97, 0.96) + process(start, end, "smbd[77]", 0.4)
+        seen += process(start, end, "ffmpeg[9]", 1.4)
+        return seen + steady("self", "thread:smb", cpu_s=(start, end, 0.9 * (end - start) / 1e9))
+
+    assert limit(replace(HALF, more=more)) == "tracer"
+
+
+def test_mapped_pages_that_take_as_long_to_carry_as_to_ask_for_are_still_round_trips() -> None:
+    text = TEXT.replace('url: "smb://nas/models/x.bin"', "path: /mnt/nas/x.bin, host: nas, access: mmap")
+    alone = Ceiling("round-trips:weights", 91 * MB, None, 0.00144, "measured", "one page alone", 1.0)
+    way = Way(took_ms=240, text=text, place=on_mount(), ceilings=(*line(), alone), requests=80)
+    got = first_hop(way).limited_by
+    assert got.resource == "round-trips:weights"
+    assert got.evidence[-1].endswith("are 71 % of the time that the link does not take")
+
+
+def test_a_connect_of_this_run_tells_more_than_the_least_that_an_old_connection_ever_saw() -> None:
+    probed = PathFacts("nas", "10.0.0.2", (), 1500, 1500, False, 0.002, (), 1.0)
+    old = replace(SMALL, rtt_s=0.00001)
+    assert limit(old) == "server:weights"
+    assert limit(replace(old, paths=(probed,))) == "round-trips:weights"
