@@ -8,15 +8,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pathtrace.app.far_hosts import FarHosts
-from pathtrace.app.rereading import Rereading, head
+from pathtrace.app.rereading import Rereading
 from pathtrace.model.run import Ceiling
 from pathtrace.model.scenario import Action, Flow, Place, Start
-from pathtrace.model.work import Clock, Item
+from pathtrace.model.work import Clock
 from pathtrace.ports import FarSources, Probe, Sources
 from pathtrace.ports import Place as PlacePort
 from pathtrace.probes.far_disk import FarDiskProbe, FarFilesProbe
 from pathtrace.probes.server import ServerProbe
-from pathtrace.replay.operations import StageSetup
 from pathtrace.units import MIB, format_both
 
 FILES_ASKED = 1000
@@ -53,15 +52,15 @@ def _files_there(port: PlacePort, folder: str) -> list[tuple[str, int]]:
     return [(posixpath.join(folder, os.path.relpath(path, root)), size) for path, size in local]
 
 
-def server_probe(flow: Flow, setup: StageSetup, items: Sequence[Item], clock: Clock) -> Probe:
+def server_probe(flow: Flow, port: PlacePort, again: Rereading, clock: Clock) -> Probe:
     """Protocol and server together, once the server has the files in memory."""
 
     async def forget() -> None:
         """This host's own cache must not answer in the server's place."""
-        await setup.place.begin(Start.COLD, frozenset({Action.READ}))
+        await port.begin(Start.COLD, frozenset({Action.READ}))
 
-    again = Rereading(flow, setup, head(items, SERVER_BYTES, SERVER_FILES), clock)
-    return ServerProbe(f"server:{flow.stages[0].place}", again, forget, clock)
+    some = again.of_the_first(SERVER_BYTES, SERVER_FILES)
+    return ServerProbe(f"server:{flow.stages[0].place}", some, forget, clock)
 
 
 def unless_link(ceiling: Ceiling, links: Sequence[Ceiling]) -> Ceiling:

@@ -12,7 +12,7 @@ from typing import Protocol
 from pathtrace.app.far_hosts import FarHosts
 from pathtrace.app.far_probing import far_disk_probe, server_probe, unless_link
 from pathtrace.app.network_probing import NetworkProbes, links_needed
-from pathtrace.app.rereading import Rereading, head
+from pathtrace.app.rereading import Rereading
 from pathtrace.errors import OperationError, PlaceError
 from pathtrace.model.network import Endpoint, Route
 from pathtrace.model.probe import Probed
@@ -106,7 +106,7 @@ class NeededProbes:
         for flow in scenario.flows:
             if not all(name in places for name in flow.path):
                 continue
-            for resource, probe in await _probes(scenario, flow, places, around, clock):
+            for resource, probe in await _probes(scenario, flow, places, around, clock, stop):
                 if stop.asked or (resource, None) in known:
                     continue
                 ceiling = await _measure(probe)
@@ -124,7 +124,12 @@ async def _measure(probe: Probe) -> Ceiling | None:
 
 
 async def _probes(
-    scenario: Scenario, flow: Flow, places: Mapping[str, PlacePort], around: Surroundings, clock: Clock
+    scenario: Scenario,
+    flow: Flow,
+    places: Mapping[str, PlacePort],
+    around: Surroundings,
+    clock: Clock,
+    stop: StopRequest,
 ) -> list[tuple[str, Probe]]:
     probes: list[tuple[str, Probe]] = []
     for stage in flow.stages:
@@ -132,8 +137,9 @@ async def _probes(
         if stage.action is Action.READ:
             items = await _supply(port)
             if items:
-                probes += _read_probes(flow, place, port, items, clock)
-                probes += _far_probes(flow, place, port, items, around, clock)
+                again = Rereading(flow, _setup(place, port), items, clock, stop)
+                probes += _read_probes(flow, place, port, again, clock)
+                probes += _far_probes(flow, place, port, again, around, clock)
         if stage.action in (Action.INSERT, Action.WRITE):
             probes += _commit_probes(f"commit:{place.name}", port, clock)
     return probes
@@ -154,7 +160,7 @@ async def _supply(port: PlacePort) -> Sequence[Item]:
 
 
 def _read_probes(
-    flow: Flow, place: Place, port: PlacePort, items: Sequence[Item], clock: Clock
+    flow: Flow, place: Place, port: PlacePort, again: Rereading, clock: Clock
 ) -> list[tuple[str, Probe]]:
     """Of data that this host's kernel reads."""
     if not isinstance(port, Sources):
@@ -169,19 +175,18 @@ def _read_probes(
     if isinstance(place.spec, FilesSpec) and place.spec.access is Access.DIRECT:
         return probes  # the same code path would meet the disk again, not memory
     tracer = f"tracer:{flow.name}/0"
-    again = Rereading(flow, _setup(place, port), head(items, TRACER_BYTES, len(items)), clock)
-    probes.append((tracer, TracerProbe(tracer, again, clock)))
+    probes.append((tracer, TracerProbe(tracer, again.of_the_first(TRACER_BYTES), clock)))
     return probes
 
 
 def _far_probes(
-    flow: Flow, place: Place, port: PlacePort, items: Sequence[Item], around: Surroundings, clock: Clock
+    flow: Flow, place: Place, port: PlacePort, again: Rereading, around: Surroundings, clock: Clock
 ) -> list[tuple[str, Probe]]:
     """Of data that another host reads: its disk over ssh, then protocol and server from its memory."""
     if place.name not in around.endpoints:
         return []
     disk = far_disk_probe(place, port, around.far, clock)
-    server = server_probe(flow, _setup(place, port), items, clock)
+    server = server_probe(flow, port, again, clock)
     return [*([(f"disk:{place.name}", disk)] if disk else []), (f"server:{place.name}", server)]
 
 

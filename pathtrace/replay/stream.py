@@ -70,6 +70,11 @@ class Stream:
         self._end_ns = self._clock()
         return self.window()
 
+    @property
+    def operations(self) -> int:
+        """How many have been recorded so far, failed ones too."""
+        return self._operations
+
     def window(self) -> Window:
         """The timed window, also of an execution that was cut short."""
         origin_ns = self._recording.origin_ns

@@ -125,9 +125,9 @@ def _keep_no_secret(outcome: Outcome, store: Path, secrets: Sequence[str]) -> No
         assert secret.encode() not in stored
 
 
-def limits(document: Mapping[str, Any], flow: str = "read") -> dict[str, Any]:
-    """``limited_by`` of the first hop of a flow, with what is worth printing beside it."""
-    hop = next(each for each in document["hops"] if each["flow"] == flow)
+def limits(document: Mapping[str, Any], flow: str = "read", name: str | None = None) -> dict[str, Any]:
+    """``limited_by`` of a hop, a flow's first if none is named, with what is worth printing beside it."""
+    hop = next(each for each in document["hops"] if each["flow"] == flow and name in (None, each["name"]))
     found = dict(hop["limited_by"])
     rate = hop["throughput"]["bytes_per_s"]
     codes = [finding["code"] for finding in document["findings"]]

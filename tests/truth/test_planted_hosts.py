@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from lab import nas as lab_nas
+from lab.disks import held_disk
 from lab.documents import large_files, small_files
 from lab.nas import Held, Nas, nas
 from lab.network import Network, network, why_no_delay, why_no_loss
@@ -138,18 +139,17 @@ def _library(url: str, options: str) -> str:
 
 
 def test_a_commit_for_each_row_on_a_slow_disk_is_the_commit_s(draw: random.Random, room: Path) -> None:
-    files = draw.randint(60, 90)
+    files = draw.randint(250, 350)
     with (
         network("1gbit") as net,
         nas(net.nas, lambda folder: _letters(folder, files)) as box,
-        lab_nas.held_disk(fsync_s=0.004, room=1 << 28) as disk,
+        held_disk(fsync_s=0.003, room=1 << 28) as disk,
         postgres(net.db, disk.folder) as server,
     ):
         places = by_smb(box) + _library(server.url, "commit: row")
         document = found(net, box, Asked(places, _INDEX, repeats=2), room)
-    stored = next(each for each in document["hops"] if each["name"] == "indexer->library")
-    assert stored["limited_by"]["while_busy"] == "commit:library"
-    assert limits(document)["resource"] == "commit:library"
+    assert limits(document, "read", "indexer->library")["resource"] == "commit:library"
+    assert flow(document, "read")["bottleneck"] == "commit:library"
 
 
 def test_a_database_with_little_cpu_is_the_cpu_s_or_the_database_s(draw: random.Random, room: Path) -> None:
@@ -162,7 +162,8 @@ def test_a_database_with_little_cpu_is_the_cpu_s_or_the_database_s(draw: random.
     ):
         places = by_smb(box) + _library(server.url, "batch: 200")
         document = found(net, box, Asked(places, _INDEX, repeats=2), room)
-    assert limits(document)["resource"] in ("cpu:library", "database:library")
+    assert limits(document, "read", "indexer->library")["resource"] in ("cpu:library", "database:library")
+    assert flow(document, "read")["bottleneck"] in ("cpu:library", "database:library")
 
 
 def _letters(folder: Path, files: int, paragraphs: int = 4) -> None:
