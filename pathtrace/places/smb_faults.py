@@ -52,7 +52,7 @@ def place_error(fault: Fault, target: Target, user: str | None) -> PlaceError:
         "server": _server(target),
         "share": shown(share),
         "user": "a guest" if user is None else shown(user),
-        "place": shown(f"smb://{target.host}/{target.path}"),
+        "place": shown(f"smb://{_bracketed(target.host)}/{target.path}"),
     }
     message = _WHERE.get(fault.kind, "{place} cannot be used").format(**words)
     if fault.detail and fault.kind in ("logon", "lost", "other", "no_space", "in_use"):
@@ -69,4 +69,8 @@ def operation_error(fault: Fault, target: Target, name: str, user: str | None) -
 
 
 def _server(target: Target) -> str:
-    return shown(target.host) + (f":{target.port}" if target.port else "")
+    return f"{shown(_bracketed(target.host))}:{target.port}" if target.port else shown(target.host)
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

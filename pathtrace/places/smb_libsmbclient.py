@@ -115,7 +115,8 @@ class LibsmbclientSession:
         self._on_auth = _AUTH(self._authenticate)
         self._context: int | None = None
         self._calls: dict[str, Any] = {}
-        place = f"{_bracketed(logon.host)}{f':{logon.port}' if logon.port else ''}"
+        # The library takes an IPv6 address neither bare nor in brackets, but with its colons quoted.
+        place = f"{quote(logon.host, safe='')}{f':{logon.port}' if logon.port else ''}"
         self._root = f"smb://{place}/{quote(logon.share, safe='')}/"
 
     def connect(self, path: str) -> Facts:
@@ -300,10 +301,6 @@ def _entry(info: _FileInfo, status: ctypes.Array[ctypes.c_char]) -> Entry:
     inode = c_uint64.from_buffer(status, _INODE_OFFSET).value if linux else 0
     folder, link = bool(attributes & _ATTRIBUTE_FOLDER), bool(attributes & _ATTRIBUTE_REPARSE)
     return Entry(os.fsdecode(info.name), info.size, folder, link, inode)
-
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
 
 
 def _demand(result: int) -> None:

@@ -2,16 +2,18 @@
 
 Started by ``smb_process`` with the socket as standard input. Data goes through memory that both
 processes see. Times are ``time.monotonic_ns``, CPU is this process's own, with every thread of the
-library. It ends when the other side hangs up.
+library. It ends when the other side hangs up, whatever it is doing.
 """
 
 from __future__ import annotations
 
 import mmap
 import os
+import select
 import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -20,6 +22,9 @@ from pathtrace.places.smb_frames import receive, send
 from pathtrace.places.smb_libsmbclient import LibsmbclientSession, load
 from pathtrace.places.smb_protocol import SmbprotocolSession
 from pathtrace.places.smb_session import ENDS_CONNECTION, Facts, Fault, Logon, RemoteOpen, Session, Timing
+
+_GOODBYE_S = 2.0
+"""How long taking leave of the server may take once nobody waits for it."""
 
 
 class Request(NamedTuple):
@@ -248,10 +253,20 @@ def serve(connection: socket.socket) -> None:
         worker.close()
 
 
+def _end_with(connection: socket.socket) -> None:
+    """End this process soon after the other side has hung up, also within a call that hangs."""
+    watch = select.poll()
+    watch.register(connection, 0)  # hanging up is always told
+    watch.poll()
+    time.sleep(_GOODBYE_S)
+    os._exit(1)
+
+
 def main() -> None:
     """Serve on standard input. An interrupt from the keyboard is the other process's business."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with socket.socket(fileno=os.dup(0)) as connection:
+        threading.Thread(target=_end_with, args=(connection,), name="hang-up", daemon=True).start()
         try:
             serve(connection)
         except (EOFError, ConnectionError):

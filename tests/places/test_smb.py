@@ -336,6 +336,7 @@ WRONG = "Wrong-Pässword"
         ("data/no/such", {}, "there is no smb://127.0.0.1/data/no/such"),
         ("data/locked/x", {}, "reader may not open smb://127.0.0.1/data/locked/x"),
         ("data", {"port": 1}, "127.0.0.1:1 refused the connection"),
+        ("data", {"host": "::1", "port": 1}, "[::1]:1 refused the connection"),
         ("data", {"host": "nas.invalid", "port": None}, "the host nas.invalid is not known"),
     ],
 )
@@ -503,22 +504,28 @@ def test_a_library_that_crashes_costs_one_operation(server: SmbServer, library: 
     assert data == b"leaf"
 
 
-def test_workers_end_with_the_process_that_started_them(server: SmbServer, library: str) -> None:
-    script = (
-        "import asyncio, os, signal, sys, time\n"
-        "from pathtrace.places.remote import Target\n"
-        "from pathtrace.places.smb import make_client\n"
-        "async def life():\n"
-        "    port, password = int(sys.argv[1]), sys.stdin.readline().strip()\n"
-        "    at = Target('smb', '127.0.0.1', port, 'reader', password, 'data')\n"
-        "    client = make_client(at, time.perf_counter_ns)\n"
-        "    await client.open(2)\n"
-        "    print(*client.pids, flush=True)\n"
-        "    os.kill(os.getpid(), signal.SIGKILL)\n"
-        "asyncio.run(life())\n"
-    )
+_DIES = """
+import asyncio, os, signal, sys, time
+from pathtrace.places.remote import Target
+from pathtrace.places.smb import make_client
+async def life():
+    port, frozen, password = int(sys.argv[1]), int(sys.argv[2]), sys.stdin.readline().strip()
+    client = make_client(Target('smb', '127.0.0.1', port, 'reader', password, 'data'), time.perf_counter_ns)
+    await client.open(2)
+    print(*client.pids, flush=True)
+    if frozen:
+        os.killpg(frozen, signal.SIGSTOP)
+        reads = [asyncio.create_task(client.fetch('large', 10, 1 << 20)) for _ in range(2)]
+        await asyncio.wait(reads, timeout=0.2)
+    os.kill(os.getpid(), signal.SIGKILL)
+asyncio.run(life())
+"""
+
+
+def workers_after_death(server: SmbServer, frozen: int) -> list[int]:
+    """Those that still run a while after their parent was killed; ``frozen``: a group to stop before."""
     done = subprocess.run(
-        [sys.executable, "-c", script, str(server.port)],
+        [sys.executable, "-c", _DIES, str(server.port), str(frozen)],
         input=f"{server.password}\n",
         capture_output=True,
         text=True,
@@ -530,7 +537,19 @@ def test_workers_end_with_the_process_that_started_them(server: SmbServer, libra
     deadline = time.monotonic() + 5
     while any(_runs(pid) for pid in pids) and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert [pid for pid in pids if _runs(pid)] == []
+    return [pid for pid in pids if _runs(pid)]
+
+
+def test_workers_end_with_the_process_that_started_them(server: SmbServer, library: str) -> None:
+    assert workers_after_death(server, 0) == []
+
+
+def test_workers_end_with_it_also_while_the_server_hangs(
+    tree: Path, server: SmbServer, library: str, tmp_path: Path
+) -> None:
+    with smb_server(tmp_path / "smbd", {"data": f"path = {tree}"}) as other:
+        assert other.process is not None
+        assert workers_after_death(other, other.process.pid) == []
 
 
 def _runs(pid: int) -> bool:

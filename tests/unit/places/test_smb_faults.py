@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -29,3 +30,11 @@ def test_a_missing_library_comes_with_the_sentence_how_to_install_one() -> None:
 def test_names_from_a_server_cannot_steer_a_terminal() -> None:
     message = operation_error(Fault("not_found"), TARGET, "a\x1b[2Jb", "ann").message
     assert message == "a\\x1b[2Jb: no such file or folder"
+
+
+def test_an_ipv6_address_stands_in_brackets_where_more_follows() -> None:
+    target = replace(TARGET, host="fd77::1")
+    assert place_error(Fault("refused"), target, "ann").message == "[fd77::1]:4450 refused the connection"
+    assert (
+        place_error(Fault("not_found"), target, "ann").message == "there is no smb://[fd77::1]/share/folder"
+    )
