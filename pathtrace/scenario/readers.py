@@ -25,6 +25,8 @@ Choice = TypeVar("Choice", bound=StrEnum)
 _NAME = r"\w[\w.-]{0,63}"
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
+_WRITTEN_PORT = re.compile(r"(?:[^/?#@]*@)?(?:\[[^/\]]*\]|[^/?#@:]*):([0-9]{1,18})(?=[/?#]|$)(?!.*@)")
+"""Of a URL after its scheme. Not where an @ comes later: a / in a password then broke it."""
 _FREQUENCIES = ("once", "per-load", "per-document", "per-request", "every <duration>")
 
 
@@ -159,12 +161,16 @@ def read_address(value: object) -> str:
 def read_url(value: object, schemes: tuple[str, ...]) -> str:
     text = read_text(value)
     scheme, separator, rest = text.partition("://")
-    if not separator or any(character.isspace() for character in text):
+    if not separator:
         raise wrong("this is not a URL", f"allowed: {', '.join(f'{name}://' for name in schemes)}")
+    if any(character.isspace() for character in text):
+        raise wrong("a URL has no spaces", "write %20 for a space, %25 for a percent sign")
     if scheme not in schemes:
         raise wrong(f"a URL with {shown(scheme)} cannot be used here", allowed(schemes, scheme))
     if scheme == "sqlite":
         _refuse_sqlite_without_file(rest)
+    elif (port := _WRITTEN_PORT.match(rest)) and not 0 < int(port[1]) < 1 << 16:
+        raise wrong(f"there is no port {port[1]}", "allowed: 1 to 65535")
     elif not _has_host(text):
         raise wrong(
             "the URL names no host", f"write {scheme}://host/…; a / in a password is %2F, an @ is %40"

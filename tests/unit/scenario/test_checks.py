@@ -89,3 +89,21 @@ def test_a_share_needs_its_name() -> None:
             "write smb://host/share, or smb://host/share/folder",
         )
     ]
+
+
+@pytest.mark.parametrize(
+    ("url", "message", "hint"),
+    [
+        ("smb://nas/my share", "a URL has no spaces", "write %20 for a space, %25 for a percent sign"),
+        ("smb://me@nas:99999/archive", "there is no port 99999", "allowed: 1 to 65535"),
+        ("smb://[fd77::1]:0/archive", "there is no port 0", "allowed: 1 to 65535"),
+        (
+            "smb://me:123456/7@nas/archive",
+            "the URL names no host",
+            "write smb://host/…; a / in a password is %2F, an @ is %40",
+        ),
+    ],
+)
+def test_a_url_that_cannot_be_one_says_what_is_wrong_with_it(url: str, message: str, hint: str) -> None:
+    places = PLACES.replace("path: /srv/archive", f'url: "{url}"')
+    assert faults_of(text_of(places=places)) == [(f"lab.yaml:4:31: places.archive.url: {message}", hint)]
