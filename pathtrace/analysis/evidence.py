@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pathtrace.analysis.counters import Counters
+from pathtrace.analysis.limit import MOSTLY
 from pathtrace.analysis.summary import StageFigures
 from pathtrace.model.run import Ceiling, HostFacts, Mount, Reached, Run
 from pathtrace.model.scenario import Flow, Place, PlaceKind
@@ -114,6 +115,18 @@ class Evidence:
             if span.end_ns <= window.start_ns < end:
                 end = span.end_ns
         return self.counters.growth(observer, subject, metric, start, end)
+
+    def while_busy(
+        self, observer: str, subject: str, metric: str, figures: StageFigures, span: Span
+    ) -> float | None:
+        """Growth that belongs to a stage's operations, for shares of ``active_s``.
+
+        All of the span's where operations were in progress most of the time; else only what fell into them,
+        which a counter that is seldom read shows evened out.
+        """
+        if figures.active_s >= MOSTLY * span.wall_s:
+            return self.around(observer, subject, metric, span)
+        return self._during(observer, subject, metric, figures)
 
     def mount(self, place: str) -> Mount | None:
         reached = self._reached.get(place)

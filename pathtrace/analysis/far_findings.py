@@ -13,6 +13,7 @@ from pathtrace.analysis.limit import (
     OTHER_DISK_BYTES_PER_S,
     OTHERS,
     SERVED,
+    Limit,
 )
 from pathtrace.analysis.network_evidence import path_of, sockets_of
 from pathtrace.analysis.study import FlowStudy
@@ -28,23 +29,23 @@ def far_findings(evidence: Evidence, studies: Sequence[FlowStudy]) -> Iterator[F
     """Of every stage whose place is on another host; what other jobs did there once for each host."""
     told: set[str] = set()
     for study in studies:
-        for look in _looks(evidence, study):
+        for look, limit in _looks(evidence, study):
             yield from _client_cache(look, study)
             yield from _server_cache(look, study)
             yield from _amplified(look)
             yield from _other_traffic(look)
-            yield from _full_core(look)
+            yield from _full_core(look, limit)
             yield from _black_hole(look)
             if look.host not in told and (found := _other_job(look)):
                 told.add(look.host)
                 yield found
 
 
-def _looks(evidence: Evidence, study: FlowStudy) -> Iterator[Look]:
+def _looks(evidence: Evidence, study: FlowStudy) -> Iterator[tuple[Look, Limit]]:
     for judged in study.stages.values():
         place = judged.figures.stage.place
         if evidence.is_far(place) and judged.figures.elapsed_s:
-            yield look_at(judged.figures, evidence, study.span, place)
+            yield look_at(judged.figures, evidence, study.span, place), judged.limit
 
 
 def _client_cache(look: Look, study: FlowStudy) -> Iterator[Finding]:
@@ -122,7 +123,9 @@ def _amplified(look: Look) -> Iterator[Finding]:
         return
     disk = far_disk(figures, look.evidence, look.span, look.place)
     crossed = sockets.received if sockets else 0.0
-    taken = disk.read_bytes if disk else 0.0
+    reached = look.evidence.reached(look.place)
+    known = reached is not None and reached.far_mount is not None and reached.far_mount.disk is not None
+    taken = disk.read_bytes if disk and known else 0.0
     if crossed > AMPLIFIED * figures.bytes:
         times = crossed / figures.bytes
         text = f"{times:.1f} times what {look.place} was asked for crossed the network: read ahead, or again"
@@ -150,9 +153,11 @@ def _other_traffic(look: Look) -> Iterator[Finding]:
     )
 
 
-def _full_core(look: Look) -> Iterator[Finding]:
+def _full_core(look: Look, limit: Limit) -> Iterator[Finding]:
+    """A host that others fill only where that limits: else it is other activity."""
     asked = (look.figures, look.evidence, look.span, look.place)
-    full = full_core(*asked) or full_host(*asked)
+    held = limit.resource in (f"cpu:{look.place}", f"database:{look.place}")
+    full = full_core(*asked) or (full_host(*asked) if held else None)
     if full is not None:
         yield Finding(
             "full-core", f"{full.text}, while {look.place} was busy", (f"{full.what} on {full.host}",)

@@ -99,7 +99,7 @@ def too_short(evidence: Evidence, span: Span) -> bool:
     if len(evidence.run.windows) <= 1:
         return False
     looks = [
-        len(evidence.counters.steps(*counter[:1], subject, counter[1], span.start_ns, span.end_ns)[0]) + 1
+        len(evidence.counters.steps(counter[0], subject, counter[1], span.start_ns, span.end_ns)[0]) + 1
         for counter in (("far_cpu", "busy_s"), ("far_disk", "read_bytes"))
         for subject in evidence.counters.subjects(*counter)
     ]
@@ -168,7 +168,7 @@ def _disk(figures: StageFigures, evidence: Evidence, span: Span, subject: str) -
     written = evidence.around("far_disk", subject, "write_bytes", span)
     if read is None or written is None:
         return None
-    busy = evidence.around("far_disk", subject, "busy_s", span)
+    busy = evidence.while_busy("far_disk", subject, "busy_s", figures, span)
     share = min(1.0, busy / figures.active_s) if busy is not None and figures.active_s else None
     return FarDisk(subject, read, written, share)
 
@@ -180,9 +180,11 @@ def _helper(figures: StageFigures, evidence: Evidence, span: Span, place: str) -
     for subject in evidence.counters.subjects("helper", "cpu_s"):
         if not subject.startswith(f"{place}/") or not figures.active_s:
             continue
-        one = evidence.around("helper", subject, "thread_cpu_s", span)
-        cpu = (one if one is not None else evidence.around("helper", subject, "cpu_s", span)) or 0.0
-        held = evidence.around("helper", subject, "run_delay_s", span) or 0.0
+        one = evidence.while_busy("helper", subject, "thread_cpu_s", figures, span)
+        if one is None:
+            one = evidence.while_busy("helper", subject, "cpu_s", figures, span)
+        cpu = one or 0.0
+        held = evidence.while_busy("helper", subject, "run_delay_s", figures, span) or 0.0
         found.append(_full(here, subject.partition("/")[2], cpu / figures.active_s, held / figures.active_s))
     return max((each for each in found if each is not None), key=lambda each: each.share, default=None)
 
@@ -192,7 +194,7 @@ def _server(figures: StageFigures, evidence: Evidence, span: Span, place: str) -
     host = evidence.place(place).host
     mine = _serving(_processes(figures, evidence, span, host), evidence, place)
     name, cores = max(mine, key=lambda pair: pair[1], default=("", 0.0))
-    held = evidence.around("far_process", f"{host}/{name}", "run_delay_s", span) or 0.0
+    held = evidence.while_busy("far_process", f"{host}/{name}", "run_delay_s", figures, span) or 0.0
     return _full(host, name, cores, held / figures.active_s) if name and figures.active_s else None
 
 
@@ -256,7 +258,7 @@ def _per_subject(
 ) -> list[tuple[str, float]]:
     found = []
     for subject in evidence.counters.subjects(*counter):
-        grown = evidence.around(counter[0], subject, counter[1], span)
+        grown = evidence.while_busy(counter[0], subject, counter[1], figures, span)
         if subject.startswith(f"{host}/") and grown is not None and figures.active_s:
             found.append((subject.partition("/")[2], grown / figures.active_s))
     return found

@@ -49,7 +49,7 @@ from pathtrace.analysis.limit import (
     unknown,
 )
 from pathtrace.analysis.links import link_name
-from pathtrace.analysis.network_evidence import path_of
+from pathtrace.analysis.network_evidence import path_of, sockets_of
 from pathtrace.analysis.own_work import far_tracer_limit, own_threads_limit
 from pathtrace.analysis.pauses import is_fixed, pause_text
 from pathtrace.analysis.round_trips import counted_trips
@@ -81,11 +81,19 @@ def link_alone(figures: StageFigures, evidence: Evidence, span: Span, place: str
 
 def hung(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> Limit | None:
     """Operations that fail since large packets vanish: large transfers hang and small ones pass."""
-    path = path_of(evidence, place) if evidence.is_far(place) else None
-    if path is None or not path.black_hole:
+    if not evidence.is_far(place):
         return None
-    failed = f"{figures.errors} of {figures.operations} operations came to nothing"
-    return Limit(f"mtu:{link_name(evidence, place)[5:]}", (failed, *path.evidence), utilisation=1.0)
+    path, failed = path_of(evidence, place), f"{figures.errors} of {figures.operations} operations failed"
+    if path is not None and path.black_hole:
+        return Limit(f"mtu:{link_name(evidence, place)[5:]}", (failed, *path.evidence), utilisation=1.0)
+    sockets = sockets_of(evidence, place, span)
+    if (path is not None and path.black_hole is not None) or sockets is None or not sockets.received:
+        return None
+    host = evidence.place(place).host
+    small = f"small answers came from {host}: {format_bytes(sockets.received)} in all"
+    return unknown(
+        (failed, small), f"run `pathtrace probe`: it finds the largest packet that passes to {host}"
+    )
 
 
 def _first(look: Look, rules: tuple[Callable[[Look], Limit | None], ...]) -> Limit | None:
@@ -140,7 +148,7 @@ def _mtu(look: Look) -> Limit | None:
 
 
 def _loss(look: Look) -> Limit | None:
-    lost = lost_share(look.sockets)
+    lost = lost_share(look)
     if lost is None or lost[0] < (LOSSY if look.share is not None else VERY_LOSSY):
         return None
     if look.share is not None and look.share >= WELL_BELOW:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pathtrace.analysis.evidence import Evidence, Span
 from pathtrace.analysis.far_host import is_seen, too_short
-from pathtrace.analysis.limit import BEYOND, SERVED
+from pathtrace.analysis.limit import BEYOND, FEW_LOST, MOSTLY, SERVED
 from pathtrace.analysis.link_use import LinkUse, link_use
 from pathtrace.analysis.links import link_name
 from pathtrace.analysis.network_evidence import Sockets
@@ -68,16 +68,23 @@ def served_here(look: Look) -> float | None:
     return crossed if crossed is not None and crossed < SERVED * figures.bytes else None
 
 
-def lost_share(sockets: Sockets | None) -> tuple[float, str] | None:
-    """Segments sent again, or received out of order, per segment; and the text that says so."""
+def lost_share(look: Look) -> tuple[float, str] | None:
+    """Segments sent again, or received out of order, per segment; and the text that says so.
+
+    What was sent again counts only where data was under way most of the time, and not for want of room at its
+    receiver: a server that sleeps lets the last segment of a request be sent twice, which slows nothing.
+    """
+    sockets = look.sockets
     if sockets is None:
         return None
+    sending_s = (sockets.busy_s or 0.0) - (sockets.rwnd_limited_s or 0.0)
+    under_way = sockets.busy_s is None or sending_s >= MOSTLY * look.figures.active_s
     found = []
-    for lost, of, what in (
-        (sockets.retransmits, sockets.segments_out, "segments sent had to be sent again"),
-        (sockets.out_of_order, sockets.segments_in, "segments received came out of order"),
+    for lost, of, what, counts in (
+        (sockets.retransmits, sockets.segments_out, "segments sent had to be sent again", under_way),
+        (sockets.out_of_order, sockets.segments_in, "segments received came out of order", True),
     ):
-        if lost is not None and of:
+        if lost is not None and of and lost >= FEW_LOST and counts:
             found.append((lost / of, f"{round(lost):,} of {round(of):,} {what} ({format_ratio(lost / of)})"))
     return max(found, default=None)
 

@@ -36,6 +36,8 @@ WELL_BELOW = 0.8
 IDLE_LINK = 0.5
 LOSSY = 0.002
 """Lost or late segments per segment, above which a connection slows down noticeably."""
+FEW_LOST = 10
+"""So few lost segments are chance."""
 VERY_LOSSY = 0.01
 """As much is never just a link that is filled: also where its ceiling is not known."""
 TRICKLE = 0.5

@@ -95,8 +95,9 @@ def _full_thread(
     for subject in evidence.counters.subjects("self", "cpu_s"):
         if not subject.startswith("thread:") or not figures.active_s:
             continue
-        cpu = (evidence.around("self", subject, "cpu_s", span) or 0.0) / figures.active_s
-        held = (evidence.around("self", subject, "run_delay_s", span) or 0.0) / figures.active_s
+        cpu = (evidence.while_busy("self", subject, "cpu_s", figures, span) or 0.0) / figures.active_s
+        delay = evidence.while_busy("self", subject, "run_delay_s", figures, span)
+        held = (delay or 0.0) / figures.active_s
         if cpu >= FULL or (held >= HELD_BACK and cpu + held >= MOSTLY):
             found.append((cpu + held, cpu, held, subject.partition(":")[2]))
     if not found:

@@ -8,7 +8,7 @@ import pytest
 from pathtrace.analysis import analyse
 from pathtrace.model.sample import Reading, ReadingTable, SampleTable
 from tests.unit.analysis.builders import MB
-from tests.unit.analysis.far import Way, disk, found, process, report, run
+from tests.unit.analysis.far import Way, cores, disk, found, on_mount, process, report, run
 
 HALF = Way(took_ms=170)
 
@@ -90,8 +90,9 @@ def test_more_over_the_wire_than_was_asked_for_is_amplification(crossed: float, 
 
 
 def test_more_off_the_disk_than_was_asked_for_is_amplification_too() -> None:
-    (finding,) = found(seen_disk(1.8), "read-amplification")
+    (finding,) = found(seen_disk(1.8, place=on_mount(far_disk="sda")), "read-amplification")
     assert finding.text == "nas/sda read 1.8 times what weights was asked for: ahead, or for others"
+    assert found(seen_disk(1.8), "read-amplification") == [], "which disk it lies on is not known"
 
 
 def test_a_server_that_fills_its_core_is_told_of_with_its_name() -> None:
@@ -142,3 +143,12 @@ def test_a_pass_too_short_for_counters_that_come_once_a_second_says_so() -> None
     got = report(short).hops[0].limited_by
     assert got.resource == "server:weights"
     assert "the pass was too short to see what nas did" in got.evidence
+
+
+def test_a_host_that_others_fill_is_no_full_core_of_a_hop_that_something_else_limits() -> None:
+    def crowded(start: int, end: int) -> list[Reading]:
+        seen = cores(start, end, 0.97, 0.96) + process(start, end, "smbd[5]", 0.4)
+        return seen + process(start, end, "ffmpeg[9]", 1.5)
+
+    assert found(replace(HALF, more=crowded), "full-core")
+    assert found(Way(took_ms=89, more=crowded), "full-core") == []

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pathtrace.analysis import analyse
 from pathtrace.model.network import PathFacts
 from pathtrace.model.run import Ceiling
-from pathtrace.model.sample import Reading, ReadingTable
+from pathtrace.model.sample import Reading, ReadingTable, SampleTable
 from tests.unit.analysis.builders import MB, MS, Desk, reached, run_of, scenario, steady, stream
 from tests.unit.analysis.far import (
     LAN,
@@ -120,7 +120,11 @@ def test_a_black_hole_that_does_not_hold_is_a_finding_only() -> None:
 def test_operations_that_hang_on_a_black_hole_are_the_mtu_and_not_just_failures() -> None:
     hanging = replace(HALF, outcome=2, paths=(black_hole(),))
     assert limit(hanging) == "mtu:lan"
-    assert limit(replace(hanging, paths=())) == "unknown"
+    unseen = first_hop(replace(hanging, paths=())).limited_by
+    assert (unseen.resource, unseen.next_measurement) == (
+        "unknown",
+        "run `pathtrace probe`: it finds the largest packet that passes to nas",
+    )
 
 
 def far_disk_way(busy: float, read: float = 1.0) -> Way:
@@ -561,3 +565,41 @@ def test_a_connect_of_this_run_tells_more_than_the_least_that_an_old_connection_
     old = replace(SMALL, rtt_s=0.00001)
     assert limit(old) == "server:weights"
     assert limit(replace(old, paths=(probed,))) == "round-trips:weights"
+
+
+def test_segments_sent_again_to_a_server_that_sleeps_are_no_loss() -> None:
+    def sent(busy: float, held: float = 0.0) -> str:
+        def more(start: int, end: int) -> list[Reading]:
+            wall_s = (end - start) / 1e9
+            return steady(
+                "tcp",
+                "library",
+                retransmits=(start, end, 34.0),
+                busy_s=(start, end, busy * wall_s),
+                rwnd_limited_s=(start, end, held * wall_s),
+            )
+
+        return inserting(81, 0.0001, more)
+
+    assert sent(0.1) == "database:library"
+    assert sent(0.9, held=0.8) == "database:library"
+    assert sent(0.9) == "loss:lan"
+
+
+def test_our_own_work_for_other_stages_is_not_taken_for_a_short_read() -> None:
+    quick = replace(HALF, took_ms=2, each=100_000, more=lambda a, b: _thread(a, b, 0.5))
+    made = run(quick)
+    rows = made.samples.rows.copy()
+    rows["start_ns"] += rows["operation"] // 2 * 50 * MS
+    rows["intended_ns"] = rows["start_ns"]
+    windows = tuple(
+        replace(w, end_ns=int((rows["start_ns"] + rows["elapsed_ns"]).max())) for w in made.windows
+    )
+    kept = [r for r in made.readings.rows if r.observer != "self"] + _thread(0, windows[0].end_ns, 0.5)
+    ordered = ReadingTable(tuple(sorted(kept, key=lambda reading: reading.at_ns)))
+    got = analyse(replace(made, samples=SampleTable(rows), windows=windows, readings=ordered)).hops[0]
+    assert not any("thread smb" in text for text in got.limited_by.evidence)
+
+
+def _thread(start: int, end: int, share: float) -> list[Reading]:
+    return steady("self", "thread:smb", cpu_s=(start, end, share * (end - start) / 1e9))
