@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pathtrace.model.report import HopReport, Report
+from pathtrace.model.report import Report
 from pathtrace.model.run import Run
-from pathtrace.model.scenario import ModelCard
+from pathtrace.model.scenario import FrequencyKind, ModelCard
 from pathtrace.render import wording
 from pathtrace.render.conditions import start_layers, start_word
 from pathtrace.units import format_bytes, format_count_rate, format_duration, format_link, format_ratio
@@ -64,7 +64,8 @@ def _task(run: Run) -> Iterator[str]:
     yield from _section("Task")
     yield f"- Application: {escaped(workload.application or NOT_STATED)}"
     yield f"- Model: {escaped(_model(workload.model))}"
-    yield f"- Requests: {wording.number(workload.requests)} a repeat, {load}; acceptable wait: {wait}"
+    if any(flow.frequency.kind is FrequencyKind.PER_REQUEST for flow in run.scenario.flows):
+        yield f"- Requests: {wording.number(workload.requests)} a repeat, {load}; acceptable wait: {wait}"
     for flow in run.scenario.flows:
         path = " → ".join(flow.path)
         waits = wording.waits(flow.waits)
@@ -108,7 +109,7 @@ def _start(run: Run, report: Report) -> Iterator[str]:
 def _result(run: Run, report: Report) -> Iterator[str]:
     yield from _section(f"Result and spread ({wording.repeats_measured(report)})")
     header = ("flow", "hop", "bytes", "time", "throughput", "limited by", "evidence")
-    yield from _table(header, [_hop(hop) for hop in report.hops])
+    yield from _table(header, [_hop(each) for each in wording.reasons_once(report.hops)])
     yield ""
     for flow in report.flows:
         took = wording.took(run.scenario.flow(flow.name), flow)
@@ -124,14 +125,14 @@ def _result(run: Run, report: Report) -> Iterator[str]:
         yield from _ranking(report)
 
 
-def _hop(hop: HopReport) -> tuple[str, ...]:
+def _hop(reason: wording.Reason) -> tuple[str, ...]:
+    hop = reason.hop
     limit = hop.limited_by
     name = hop.name + (" (stand-in)" if hop.stand_in else "")
     if hop.duration_s is None:
-        return (hop.flow, name, "", wording.NOT_MEASURED, "", limit.resource, "; ".join(limit.evidence))
+        return (hop.flow, name, "", wording.NOT_MEASURED, "", limit.resource, reason.evidence)
     time, moved = wording.duration(hop.duration_s), wording.size(hop.bytes)
-    evidence = "; ".join(limit.evidence)
-    return (hop.flow, name, moved, time, wording.rate(hop.throughput), limit.resource, evidence)
+    return (hop.flow, name, moved, time, wording.rate(hop.throughput), limit.resource, reason.evidence)
 
 
 def _ranking(report: Report) -> Iterator[str]:
@@ -148,7 +149,7 @@ def _ranking(report: Report) -> Iterator[str]:
             format_ratio(entry.share),
             advice or "as above",
         )
-        for entry, advice in wording.advised_once(report.ranking[:RANKED])
+        for entry, advice in wording.advised_once(wording.worth_showing(report.ranking, RANKED)[0])
     ]
     yield from _table(("", "a day", "who waits", "flow, stage", "limited by", "of flow", "advice"), rows)
 
@@ -159,9 +160,9 @@ def _not_measured(run: Run, report: Report) -> Iterator[str]:
         f"{hop.flow}, {hop.name}: {wording.NOT_MEASURED}" for hop in report.hops if hop.duration_s is None
     ]
     silent = [
-        f"what limits {hop.name}: next, {hop.limited_by.next_measurement}"
-        for hop in report.hops
-        if hop.limited_by.next_measurement
+        f"what limits {each.hop.name}: next, {each.next_measurement}"
+        for each in wording.reasons_once(report.hops)
+        if each.next_measurement
     ]
     doubts = [
         wording.caveat_line(caveat, subjects) + (f" → {caveat.remedy}" if caveat.remedy else "")

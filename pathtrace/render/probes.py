@@ -26,7 +26,8 @@ def probe_view(report: ProbeReport) -> RenderableType:
 
 
 def _head(report: ProbeReport) -> Iterator[RenderableType]:
-    found, took = len(report.probed.ceilings), format_duration(report.probed.took_s)
+    found = sum(_most(each) is not None for each in report.probed.ceilings)
+    took = format_duration(report.probed.took_s)
     yield line(f"{report.scenario.name}: {wording.counted(found, 'ceiling')}, found in {took}.", "bold")
     for each in report.reached:
         if each.fault is not None:
@@ -44,19 +45,22 @@ def _name(ceiling: Ceiling) -> str:
 
 
 def _ceiling(ceiling: Ceiling) -> Text:
-    text = Text(_most(ceiling))
-    return text.append(f"\n{ceiling.source}: {wording.plain(ceiling.evidence)}", "dim")
+    most = _most(ceiling)
+    source = "" if most is None else f"{ceiling.source}: "
+    return Text(most or "not known").append(f"\n{source}{wording.plain(ceiling.evidence)}", "dim")
 
 
-def _most(ceiling: Ceiling) -> str:
+def _most(ceiling: Ceiling) -> str | None:
+    """Its figures, each with what it counts; None if there is none."""
     kind = ceiling.resource.partition(":")[0]
     rate = format_both if kind == "link" else format_rate
     known = [rate(ceiling.bytes_per_s)] if ceiling.bytes_per_s else []
     if ceiling.operations_per_s:
-        known.append(format_count_rate(ceiling.operations_per_s))
+        counted = "commits" if kind == "commit" else "operations"
+        known.append(format_count_rate(ceiling.operations_per_s).replace("/", f" {counted}/"))
     if ceiling.latency_s:
-        known.append(format_duration(ceiling.latency_s))
-    return ", ".join(known) or wording.NOTHING
+        known.append(f"{format_duration(ceiling.latency_s)} {'there and back' if kind == 'link' else 'each'}")
+    return ", ".join(known) or None
 
 
 def _doubts(report: ProbeReport) -> Iterator[RenderableType]:

@@ -120,26 +120,20 @@ def reasons(report: Report) -> Iterator[RenderableType]:
     if not report.hops:
         return
     yield heading("Why")
-    rows: list[tuple[str, Text]] = []
-    said: Text | None = None
-    for hop in report.hops:
-        reason = _reason(hop)
-        rows.append((hop.name, Text("as above") if reason == said else reason))
-        said = reason
-    yield Pairs(tuple(rows))
+    yield Pairs(tuple((each.hop.name, _reason(each)) for each in wording.reasons_once(report.hops)))
 
 
-def _reason(hop: HopReport) -> Text:
-    limit = hop.limited_by
+def _reason(reason: wording.Reason) -> Text:
+    limit = reason.hop.limited_by
     text = Text(wording.plain(limit.resource), "bold")
     if limit.also:
         text.append(wording.plain(f", nearly {', '.join(limit.also)}"), "not bold")
     if limit.while_busy != limit.resource:
         text.append(wording.plain(f" ({limit.while_busy} while it works)"), "not bold")
-    if limit.evidence:
-        text.append(wording.plain(": " + "; ".join(limit.evidence)), "not bold")
-    if limit.next_measurement:
-        text.append(wording.plain(f". Next: {limit.next_measurement}"), "not bold yellow")
+    if reason.evidence:
+        text.append(wording.plain(f": {reason.evidence}"), "not bold")
+    if reason.next_measurement:
+        text.append(wording.plain(f". Next: {reason.next_measurement}"), "not bold yellow")
     return text
 
 
@@ -183,7 +177,7 @@ def ranking(report: Report) -> Iterator[RenderableType]:
     if not report.ranking:
         return
     yield heading("Waiting per day", "people's before jobs'")
-    shown, rest = report.ranking[:RANKED], report.ranking[RANKED:]
+    shown, rest = wording.worth_showing(report.ranking, RANKED)
     if any(entry.stand_in for entry in shown):
         yield line("rests on stand-ins, marked *: real parts may rank otherwise", "yellow", INDENT)
     header = ("", "a day", "each", "of flow", "who waits", "limited by")

@@ -30,10 +30,19 @@ def _path(path: PathFacts, route: Route | None) -> Iterator[str]:
     way = f"{path.address} by {route.interface}" if route else path.address
     connect = f", a connection takes {format_duration(path.connect_s)}" if path.connect_s else ""
     yield f"{way}, {_routed(path)}{connect}"
+    if _ordinary(path):  # its evidence would say the same once more
+        yield f"packets pass whole up to {path.path_mtu_bytes:,} bytes, the most that are sent"
+        return
     if path.path_mtu_bytes is not None:
         hole = ": larger ones vanish without a word" if path.black_hole else ""
         yield f"packets of up to {path.path_mtu_bytes:,} bytes pass{hole}"
     yield from path.evidence
+
+
+def _ordinary(path: PathFacts) -> bool:
+    """No router, a connection was made, and the interface's own packets arrive whole."""
+    whole = path.path_mtu_bytes is not None and path.path_mtu_bytes == path.interface_mtu_bytes
+    return whole and not path.black_hole and path.routed is False and path.connect_s is not None
 
 
 def _routed(path: PathFacts) -> str:

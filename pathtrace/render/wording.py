@@ -7,8 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from pathtrace.model.report import Caveat, Estimate, FlowReport, RankingEntry, Report, Throughput, Wire
+from pathtrace.model.report import (
+    Caveat,
+    Estimate,
+    FlowReport,
+    HopReport,
+    RankingEntry,
+    Report,
+    Throughput,
+    Wire,
+)
 from pathtrace.model.run import OwnCost, Run
 from pathtrace.model.scenario import Flow, FrequencyKind
 from pathtrace.render.conditions import start_layers, start_word
@@ -18,6 +28,9 @@ NOTHING = "–"
 NOT_MEASURED = "not measured"
 FAR = 0.3
 """A spread beyond this ratio is shown by its ends: it is seldom as wide to both sides."""
+LITTLE_SHARE = 0.01
+"""Of a flow: a part below this, and below ``LITTLE_S_PER_DAY``, is not worth a line."""
+LITTLE_S_PER_DAY = 1.0
 STAND_IN_MARK = "*"
 STAND_IN_NOTE = "* stand-in: pathtrace makes or does this itself, in place of the real thing"
 
@@ -125,6 +138,46 @@ def advised_once(entries: Sequence[RankingEntry]) -> Iterator[tuple[RankingEntry
         to_do = entry.advice and not entry.advice.startswith("nothing ")
         cost = "free: " if entry.free and to_do else ""
         yield entry, "" if said else cost + entry.advice
+
+
+def worth_showing(
+    entries: Sequence[RankingEntry], most: int
+) -> tuple[tuple[RankingEntry, ...], tuple[RankingEntry, ...]]:
+    """What a person should read, the first always; and the rest, which is summed up."""
+    large = [
+        at
+        for at, entry in enumerate(entries)
+        if at == 0 or entry.share >= LITTLE_SHARE or entry.seconds_per_day >= LITTLE_S_PER_DAY
+    ]
+    return tuple(entries[at] for at in large[:most]), tuple(
+        entry for at, entry in enumerate(entries) if at not in large[:most]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A hop with the evidence and the next measurement that no hop of its flow before it gave."""
+
+    hop: HopReport
+    evidence: str
+    next_measurement: str | None
+
+
+def reasons_once(hops: Iterable[HopReport]) -> Iterator[Reason]:
+    """A hop that starves has the evidence of the one that it waits for: that is named, not said again."""
+    given: dict[tuple[str, str], str] = {}
+    for hop in hops:
+        limit = hop.limited_by
+        said = [text for text in limit.evidence if (hop.flow, text) in given]
+        said = said if len(said) > 1 else []  # one alone is shorter than a reference
+        parts = [text for text in limit.evidence if text not in said]
+        if said:
+            parts.append(f"{'else ' if parts else ''}as {given[hop.flow, said[0]]}")
+        following = limit.next_measurement
+        repeated = following is not None and (hop.flow, following) in given
+        for text in (*limit.evidence, *((following,) if following else ())):
+            given.setdefault((hop.flow, text), hop.name)
+        yield Reason(hop, "; ".join(parts), None if repeated else following)
 
 
 def stored(run: Run) -> str:

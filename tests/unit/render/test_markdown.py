@@ -37,6 +37,14 @@ def test_a_partial_run_says_so_and_lists_the_gap() -> None:
     assert "- answer, model->people: not measured" in page
 
 
+def test_requests_are_told_only_where_somebody_asks() -> None:
+    flows = tuple(flow for flow in example.SCENARIO.flows if flow.name == "index")
+    nobody_asks = replace(example.RUN, scenario=replace(example.SCENARIO, flows=flows))
+    report = replace(example.REPORT, flows=(), hops=(), requests=(), ranking=())
+    assert "- Requests: " in run_page(example.RUN, example.REPORT)
+    assert "- Requests: " not in run_page(nobody_asks, report)
+
+
 def test_text_from_outside_cannot_become_markdown() -> None:
     report = replace(example.REPORT, verdict=Verdict(("<script>| `x` *y* [z](u)\n# no",)))
     assert r"- \<script>\| \`x\` \*y\* \[z\](u) # no" in run_page(example.RUN, report)

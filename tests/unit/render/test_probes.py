@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Group
 
 from pathtrace.model.network import PathFacts, PathHop
 from pathtrace.model.probe import Probed, ProbeReport
 from pathtrace.model.report import Caveat
 from pathtrace.model.run import Ceiling, Reached
 from pathtrace.render.probes import probe_document, probe_view
+from pathtrace.render.ways import ways_view
 from tests.golden import assert_golden
 from tests.unit.render import example
 from tests.unit.render.drawn import drawn
@@ -51,6 +54,25 @@ def test_what_each_resource_does_alone_reads_well(width: int) -> None:
     text = drawn(probe_view(REPORT), width)
     assert max(map(len, text.splitlines())) <= width
     assert_golden(GOLDEN / f"probe_{width}.txt", text)
+
+
+def test_a_way_with_nothing_odd_on_it_is_said_in_two_lines_and_any_other_with_its_evidence() -> None:
+    odd = replace(example.PATHS[0], path_mtu_bytes=1400, evidence=("a router says so",))
+    texts = [
+        drawn(Group(*ways_view((path,), example.ROUTES)), 100).strip().splitlines()[1:]
+        for path in (example.PATHS[0], odd)
+    ]
+    assert [[line.removeprefix("  nas").strip() for line in text] for text in texts] == [
+        [
+            "192.168.1.10 by eth0, directly connected, a connection takes 310 µs",
+            "packets pass whole up to 1,500 bytes, the most that are sent",
+        ],
+        [
+            "192.168.1.10 by eth0, directly connected, a connection takes 310 µs",
+            "packets of up to 1,400 bytes pass",
+            "a router says so",
+        ],
+    ]
 
 
 def test_the_keys_of_the_document_never_change_unnoticed() -> None:

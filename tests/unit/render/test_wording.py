@@ -80,3 +80,39 @@ def test_the_time_of_requests_is_said_to_be_that_of_all_of_them() -> None:
     flows = {flow.name: flow for flow in example.REPORT.flows}
     said = [wording.took(example.SCENARIO.flow(name), flows[name]) for name in ("index", "answer")]
     assert said == ["43.8 s (42.9 s – 44.4 s)", "all requests in 51 s (49.8 s – 52.3 s)"]
+
+
+def test_a_hop_that_has_the_evidence_of_another_names_that_hop_instead() -> None:
+    first = example.ARCHIVE_INDEXER
+    shared = ("43 MB/s while busy", "nas/sda busy 99 % of the time")
+    limits = (
+        replace(first.limited_by, evidence=shared, next_measurement="run probe"),
+        replace(
+            first.limited_by, evidence=("starved 99 % of the time", *shared), next_measurement="run probe"
+        ),
+        replace(first.limited_by, evidence=shared, next_measurement="ask again"),
+        replace(first.limited_by, evidence=("it is full", shared[0]), next_measurement=None),
+    )
+    hops = [replace(first, name=name, limited_by=limit) for name, limit in zip("abcd", limits, strict=True)]
+    assert [(each.evidence, each.next_measurement) for each in wording.reasons_once(hops)] == [
+        ("43 MB/s while busy; nas/sda busy 99 % of the time", "run probe"),
+        ("starved 99 % of the time; else as a", None),
+        ("as a", "ask again"),
+        ("it is full; 43 MB/s while busy", None),
+    ]
+
+
+def test_hops_of_other_flows_are_never_referred_to() -> None:
+    shared = replace(example.ARCHIVE_INDEXER.limited_by, evidence=("one thing", "another"))
+    hops = [replace(example.ARCHIVE_INDEXER, flow=flow, limited_by=shared) for flow in ("index", "answer")]
+    assert [each.evidence for each in wording.reasons_once(hops)] == ["one thing; another"] * 2
+
+
+def test_what_takes_neither_a_share_nor_a_second_a_day_is_summed_up_but_never_the_first() -> None:
+    one = example.REPORT.ranking[0]
+    small = replace(one, share=0.009, seconds_per_day=0.9)
+    entries = [small, small, replace(small, share=0.01), replace(small, seconds_per_day=1.0), small, one]
+    assert wording.worth_showing(entries, 3) == (
+        (small, entries[2], entries[3]),
+        (small, small, one),
+    )
