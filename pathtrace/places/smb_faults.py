@@ -63,9 +63,10 @@ def place_error(fault: Fault, target: Target, user: str | None) -> PlaceError:
 def operation_error(fault: Fault, target: Target, name: str, user: str | None) -> OperationError:
     """One operation failed: because of its file, or because of the server."""
     why = _FILE.get(fault.kind)
+    named = shown(name or target.path.rstrip("/").rpartition("/")[2])  # "": the target itself
     if why is None and fault.kind != "other":
-        return OperationError(f"{shown(name)}: {place_error(fault, target, user).message}")
-    return OperationError(f"{shown(name)}: {why or fault.detail or 'failed'}")
+        return OperationError(f"{named}: {place_error(fault, target, user).message}")
+    return OperationError(f"{named}: {why or fault.detail or 'failed'}")
 
 
 def _server(target: Target) -> str:

@@ -57,7 +57,16 @@ _KINDS: dict[int, Kind] = {
     errno.ENOSPC: "no_space",
     errno.EDQUOT: "no_space",
     **dict.fromkeys(
-        (errno.ECONNRESET, errno.ECONNABORTED, errno.ENOTCONN, errno.EPIPE, errno.EIO, errno.EBADF), "lost"
+        (
+            errno.ECONNRESET,
+            errno.ECONNABORTED,
+            errno.ENETRESET,
+            errno.ENOTCONN,
+            errno.EPIPE,
+            errno.EIO,
+            errno.EBADF,
+        ),
+        "lost",
     ),
 }
 

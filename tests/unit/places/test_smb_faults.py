@@ -38,3 +38,10 @@ def test_an_ipv6_address_stands_in_brackets_where_more_follows() -> None:
     assert (
         place_error(Fault("not_found"), target, "ann").message == "there is no smb://[fd77::1]/share/folder"
     )
+
+
+def test_a_target_that_is_a_file_is_called_by_its_own_name() -> None:
+    target = replace(TARGET, path="share/folder/llama.gguf")
+    assert operation_error(Fault("not_found"), target, "", "ann").message == (
+        "llama.gguf: no such file or folder"
+    )
