@@ -241,6 +241,8 @@ def _server(look: Look) -> Limit | None:
         )
     if look.share is None or look.share >= WELL_BELOW or look.use is None or look.use.ceiling is None:
         return None
+    if look.use.ceiling.source != "measured":
+        return None  # what is only said of the link may be more than it carries
     if (why := _stands_empty(look)) is None:
         return None
     disk = far_disk(look.figures, look.evidence, look.span, look.place)

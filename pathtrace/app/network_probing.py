@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathtrace.analysis.links import link_between
 from pathtrace.errors import OperationError
 from pathtrace.model.network import Endpoint, PathFacts, Route
-from pathtrace.model.probe import Probed
+from pathtrace.model.probe import LINK_NOT_MEASURED, Probed
 from pathtrace.model.report import Caveat
 from pathtrace.model.run import Ceiling, HostFacts, Interface
 from pathtrace.model.scenario import Action, Host, Scenario
@@ -151,7 +151,7 @@ class NetworkProbes:
     def _not_measured(self, host: str, resource: str, reasons: list[str]) -> None:
         why = f": {'; '.join(reasons)}" if reasons else ""
         text = f"{resource} was not measured from memory to memory{why}"
-        self._caveats.append(Caveat("link-not-measured", text, _HOW.format(host=host), resource))
+        self._caveats.append(Caveat(LINK_NOT_MEASURED, text, _HOW.format(host=host), resource))
 
     def _resource(self, host: str) -> str:
         here = self._hosts.get(self._scenario.here.name)

@@ -9,6 +9,9 @@ from pathtrace.model.report import Caveat
 from pathtrace.model.run import Ceiling, Reached
 from pathtrace.model.scenario import Scenario
 
+LINK_NOT_MEASURED = "link-not-measured"
+"""The caveat of a link whose ceiling is arithmetic, or not known."""
+
 
 @dataclass(frozen=True, slots=True)
 class Probed:
@@ -31,5 +34,6 @@ class ProbeReport:
 
     @property
     def complete(self) -> bool:
-        """True if every place was reached."""
-        return all(each.fault is None for each in self.reached)
+        """True if every place was reached and every link that hops use was measured."""
+        missing = any(caveat.code == LINK_NOT_MEASURED for caveat in self.probed.caveats)
+        return not missing and all(each.fault is None for each in self.reached)

@@ -14,7 +14,7 @@ import psutil
 
 from pathtrace.model.sample import Reading
 from pathtrace.observers import procfs
-from pathtrace.units import NANOSECONDS_PER_SECOND
+from pathtrace.units import NANOSECONDS_PER_SECOND, seconds
 
 _REFRESH_NS = NANOSECONDS_PER_SECOND
 _MOST_THREADS = 64
@@ -67,6 +67,8 @@ class _Family:
         self._few = True
         """Few enough threads to list the descendants at each look: a child may live half a second."""
         self._highest: dict[str, float] = {}
+        self._delays_ns: dict[str, int] = {}
+        """Of each thread that was ever seen: nobody else keeps what ended ones had waited."""
         self._born = _started(proc, pid)
 
     def counters(self, at_ns: int) -> list[tuple[str, float]]:
@@ -81,11 +83,16 @@ class _Family:
             self._few = threads <= _MOST_THREADS
         if due:
             self._listed_ns = at_ns
-            totals.update(_run_delay(self._proc, self._members))
+            totals.update(self._run_delay())
         for pid in self._members:
             for metric, value in _of_process(self._proc, pid):
                 totals[metric] = totals.get(metric, 0.0) + value
         return [(metric, self._rising(metric, value)) for metric, value in totals.items()]
+
+    def _run_delay(self) -> dict[str, float]:
+        for thread, delay_ns in _run_delays(self._proc, self._members).items():
+            self._delays_ns[thread] = max(delay_ns, self._delays_ns.get(thread, 0))
+        return {"run_delay_s": seconds(sum(self._delays_ns.values()))} if self._delays_ns else {}
 
     def _rising(self, metric: str, value: float) -> float:
         """A counter never falls, also when a child ends whose parent never waits for it."""
@@ -137,13 +144,13 @@ def descendants(proc: str, pid: int) -> tuple[tuple[int, ...], int]:
     return tuple(found), threads
 
 
-def _run_delay(proc: str, pids: Sequence[int]) -> dict[str, float]:
+def _run_delays(proc: str, pids: Sequence[int]) -> dict[str, int]:
+    """Nanoseconds that each thread was ready and kept from running; none where there are too many threads."""
     threads = [f"{proc}/{pid}/task/{name}" for pid in pids for name in procfs.entries(f"{proc}/{pid}/task")]
     if len(threads) > _MOST_THREADS:
         return {}
-    fields = [(procfs.read_bytes(f"{thread}/schedstat") or b"").split() for thread in threads]
-    delays = [int(field[1]) for field in fields if len(field) > 1]
-    return {"run_delay_s": sum(delays) / NANOSECONDS_PER_SECOND} if delays else {}
+    fields = {thread: (procfs.read_bytes(f"{thread}/schedstat") or b"").split() for thread in threads}
+    return {thread: int(field[1]) for thread, field in fields.items() if len(field) > 1}
 
 
 def _by_psutil(pid: int) -> dict[str, float]:

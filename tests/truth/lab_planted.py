@@ -25,10 +25,10 @@ question: What holds us back?
 start: {start}
 repeats: {repeats}
 seed: {seed}
-budget: {{bytes: 40 GiB, time: 90 s}}
+budget: {{bytes: 40 GiB, time: 40 s}}
 allow: [drop-server-cache]
 hosts:
-  nas: {{address: {nas}, ssh: nas}}
+  nas: {{address: {nas}{ssh}}}
   db: {{address: {db}}}
 links:
   lan: {{hosts: [nas, workstation, db], speed: 10GbE}}
@@ -76,7 +76,7 @@ def _archive(where: str, options: str, name: str = "archive") -> str:
     return f"  {name}: {{kind: files, {where}, timeout: 8 s{more}}}\n"
 
 
-def ask(net: Network, nas: Nas | None, asked: Asked, room: Path) -> Outcome:
+def ask(net: Network, nas: Nas | None, asked: Asked, room: Path, *, ssh: bool = True) -> Outcome:
     """``pathtrace run --json`` on the workstation, with a store of its own."""
     room.mkdir(parents=True, exist_ok=True)
     home = room / "home"
@@ -88,6 +88,7 @@ def ask(net: Network, nas: Nas | None, asked: Asked, room: Path) -> Outcome:
             repeats=asked.repeats,
             seed=asked.seed,
             nas=net.nas.address,
+            ssh=", ssh: nas" if ssh else "",
             db=net.db.address,
             places=asked.places.rstrip("\n"),
             flows=asked.flows.rstrip("\n"),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -120,3 +121,28 @@ def test_a_server_that_places_share_is_told_to_each_and_looked_at_more_often(ser
     }
     assert by_place["model"] == by_place["embedder"] != []
     assert shared.period_s < ProcessObserver({"model": pid}).period_s
+
+
+def fake_process(proc: Path, pid: int, delay_ns: int, children: str = "") -> None:
+    """A process of one thread, as /proc tells of it."""
+    task = proc / str(pid) / "task" / str(pid)
+    task.mkdir(parents=True, exist_ok=True)
+    fields = ["S", "1", *["0"] * 17, "4711", "0", "0"]
+    (proc / str(pid) / "stat").write_text(f"{pid} (postgres) {' '.join(fields)}\n")
+    (task / "children").write_text(children)
+    (task / "schedstat").write_text(f"5 {delay_ns} 1\n")
+
+
+def test_what_an_ended_child_had_waited_for_a_core_is_kept(tmp_path: Path) -> None:
+    def delay_s(at_s: int) -> float:
+        found = {reading.metric: reading.value for reading in observer.observe(at_s * 10**9)}
+        return found["run_delay_s"]
+
+    fake_process(tmp_path, 10, 1_000_000_000, "11")
+    fake_process(tmp_path, 11, 2_000_000_000)
+    observer = ProcessObserver({"library": 10}, str(tmp_path))
+    assert delay_s(0) == 3.0
+    shutil.rmtree(tmp_path / "11")
+    fake_process(tmp_path, 10, 1_000_000_000, "12")
+    fake_process(tmp_path, 12, 500_000_000)
+    assert delay_s(2) == 3.5
