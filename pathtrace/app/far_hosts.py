@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import posixpath
+import shlex
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from urllib.parse import unquote, urlsplit
@@ -17,6 +18,7 @@ from pathtrace.model.run import HostFacts, Mount, Reached
 from pathtrace.model.scenario import FilesSpec, Host, Place, Scenario, Start
 from pathtrace.model.work import Clock, LayerState
 from pathtrace.observers.far import FarWatch, far_facts, far_mount, share_folder
+from pathtrace.places.file_list import shown
 from pathtrace.places.ssh_connection import SshShell, open_shell
 from pathtrace.ports import Shell
 from pathtrace.probes.far_disk import drop_server_cache
@@ -24,6 +26,7 @@ from pathtrace.probes.far_disk import drop_server_cache
 DROP = "drop-server-cache"
 _REMEDY = "check `ssh` of the host: it takes the same names and keys as the ssh command"
 _OPEN_S = 20.0
+_LOOK_S = 10.0
 
 
 class FarHosts:
@@ -39,6 +42,7 @@ class FarHosts:
         self.folders: dict[str, str] = {}
         """Where a place's files lie on their own host."""
         self.mounts: dict[str, Mount] = {}
+        self._absent: dict[str, str] = {}
 
     async def open(self, reached: Mapping[str, Reached]) -> None:
         """Connect and look; what fails becomes a caveat."""
@@ -70,6 +74,9 @@ class FarHosts:
         shell = self._shells[place.host]
         try:
             folder = await _folder_there(spec, mount, shell)
+            if folder is not None and not await _is_there(shell, folder):
+                self._absent[place.name] = folder
+                return
             found = await far_mount(shell, folder) if folder else None
         except OperationError as error:
             self._troubles[place.host] = str(error)
@@ -123,7 +130,7 @@ class FarHosts:
         return tuple(
             Caveat(
                 "far-folder-unknown",
-                f"where {place.name} lies on {place.host} is not known, so its disk was not looked at",
+                f"{self._why_unknown(place)}, so its disk was not looked at",
                 f"say so: `there: /the/folder/on/{place.host}` in places.{place.name}",
                 place.name,
             )
@@ -133,10 +140,21 @@ class FarHosts:
             and place.name not in self.folders
         )
 
+    def _why_unknown(self, place: Place) -> str:
+        absent = self._absent.get(place.name)
+        if absent is None:
+            return f"where {place.name} lies on {place.host} is not known"
+        return f"{place.name} does not lie at {shown(absent)} on {place.host}, or not for the user of ssh"
+
     async def close(self) -> None:
         """Let go of every connection. Never raises for what is already gone."""
         for shell in self._shells.values():
             await shell.close()
+
+
+async def _is_there(shell: Shell, folder: str) -> bool:
+    answer = await shell.run(f"test -e {shlex.quote(folder)} && echo there; true", _LOOK_S)
+    return "there" in answer
 
 
 async def _folder_there(spec: FilesSpec, mount: Mount | None, shell: Shell) -> str | None:

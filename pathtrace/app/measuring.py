@@ -103,7 +103,7 @@ class Measurement:
             self._reached = await open_places(self._places, scratch, self._stop)
             self._data_caveats = await data_caveats(self._scenario, frozenset(self._usable()))
             stack.push_async_callback(self._far.close)
-            await self._look_around()
+            await self._unless_stopped(self._look_around())
             servers = {name: each.server_pid for name, each in self._reached.items() if each.server_pid}
             mounts = {name: each.mount for name, each in self._reached.items() if each.mount}
             workers = [place for place in self._usable().values() if isinstance(place, HasWorkers)]
@@ -132,6 +132,18 @@ class Measurement:
         for name, each in self._reached.items():
             endpoint, mount = self._endpoints.get(name), self._far.mounts.get(name)
             self._reached[name] = replace(each, endpoint=endpoint, far_mount=mount)
+
+    async def _unless_stopped(self, work: Coroutine[None, None, None]) -> None:
+        """Nothing is measured yet that could be lost: the first request ends a host that does not answer."""
+        tasks = (asyncio.create_task(work, name="look"), asyncio.create_task(self._stop.wait(), name="stop"))
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+        if not tasks[0].cancelled():
+            tasks[0].result()
 
     @property
     def unstored(self) -> StoreError | None:

@@ -3,9 +3,11 @@
 import json
 import os
 import pty
+import re
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -163,6 +165,30 @@ def test_a_stop_while_files_are_being_made_does_not_wait_for_the_rest_of_them(
     assert json.loads(out)["status"] == "interrupted"
     assert err.count("the run was stopped before its places were ready") == 1
     assert not list(tmp_path.glob("store/.scratch/*"))
+
+
+def test_a_stop_does_not_wait_for_a_host_that_does_not_let_in(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        host = f'hosts: {{nas: {{ssh: "me@127.0.0.1:{silent.getsockname()[1]}"}}}}\nplaces:'
+        files = f"documents: {{kind: files, host: nas, path: {tmp_path}}}\n  chunker"
+        scenario = re.sub("documents: .*\n  chunker", files, STAND_INS).replace("places:", host)
+        (tmp_path / "asked.yaml").write_text(scenario)
+        process = subprocess.Popen(
+            command("run", "asked.yaml", "--json", "--store", str(tmp_path / "store")),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(tmp_path),
+            cwd=tmp_path,
+            text=True,
+        )
+        silent.settimeout(30)
+        with silent.accept()[0]:
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=10)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert json.loads(out)["status"] == "interrupted"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a limit for the size of files")

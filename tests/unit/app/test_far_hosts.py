@@ -66,6 +66,17 @@ def test_the_scenario_s_word_for_where_files_lie_counts(shells: list[Shell], tmp
     assert far.folders == {"archive": f"{tmp_path}/volume"}
 
 
+def test_a_folder_that_is_not_there_is_a_caveat_and_not_a_disk(shells: list[Shell], tmp_path: Path) -> None:
+    far = opened(tmp_path, there=f', there: "{tmp_path}/absent"')
+    assert (far.folders, far.mounts) == ({}, {})
+    (caveat,) = far.caveats()
+    assert (caveat.code, caveat.subject) == ("far-folder-unknown", "archive")
+    assert caveat.text == (
+        f"archive does not lie at {tmp_path}/absent on nas, or not for the user of ssh, "
+        "so its disk was not looked at"
+    )
+
+
 def test_a_host_without_ssh_or_places_is_left_alone(shells: list[Shell], tmp_path: Path) -> None:
     far = opened(tmp_path, "hosts: {nas: {}, db: {ssh: admin@nas}, workstation: {}}\n")
     assert (shells, far.facts, far.caveats()) == ([], {}, ())
