@@ -284,6 +284,16 @@ class FarSources(Protocol):
 
 
 @runtime_checkable
+class MayLeave(Protocol):
+    """A place whose scratch data lies on another host, and stays there if that host goes away."""
+
+    @property
+    def left_behind(self) -> str | None:
+        """Once the place is closed, where something still lies; None: nowhere."""
+        ...
+
+
+@runtime_checkable
 class HasWorkers(Protocol):
     """A place that has processes of pathtrace's own do its work: their CPU is the tracer's."""
 

@@ -25,7 +25,7 @@ from pathtrace.model.sample import ReadingTable
 from pathtrace.model.scenario import Scenario
 from pathtrace.observers.activity import ActivityWatch
 from pathtrace.observers.environment import describe
-from pathtrace.ports import HasWorkers, Place, Progress
+from pathtrace.ports import HasWorkers, MayLeave, Place, Progress
 from pathtrace.redaction import Scrubber
 from pathtrace.replay.budget import Budget
 from pathtrace.replay.executing import Executor
@@ -265,7 +265,12 @@ class Measurement:
             for name, reason in self._replay.skipped.items()
         )
         far = (*self._far.caveats(), *self._probed.caveats)
-        return (*self._data_caveats, *self._replay.caveats.values(), *far, *skipped)
+        left = (
+            Caveat("left-behind", f"scratch data of {name} lies in {where} still", "remove that folder", name)
+            for name, place in self._places.items()
+            if isinstance(place, MayLeave) and (where := place.left_behind)
+        )
+        return (*self._data_caveats, *self._replay.caveats.values(), *far, *skipped, *left)
 
 
 def with_servers(environment: Environment, scenario: Scenario, reached: Iterable[Reached]) -> Environment:

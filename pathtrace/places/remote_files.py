@@ -65,7 +65,11 @@ from pathtrace.units import seconds
 CLIENTS = {"smb": "pathtrace.places.smb:make_client", "sftp": "pathtrace.places.sftp:make_client"}
 """Where the client of each scheme is made; imported when a place is opened."""
 
+_ANSWER_S = 5.0
+"""How long a server gets to answer at all before what we wrote there is given up."""
 _REMOVE_S = 10.0
+_REMOVE_EACH_S = 0.05
+"""For each file that we wrote: some round trips, on a far server."""
 
 
 class RemoteFiles:
@@ -91,6 +95,7 @@ class RemoteFiles:
         self._scratch: Path | None = None
         self._folder = ""
         self._made = False
+        self._written = 0
         self._readings: list[RemoteReading] = []
         self._farewells = Farewells()
 
@@ -118,6 +123,13 @@ class RemoteFiles:
     def pids(self) -> tuple[int, ...]:
         """Processes of our own that do the client's work, once opened; none if this one does."""
         return self._client.pids if isinstance(self._client, HasProcesses) else ()
+
+    @property
+    def left_behind(self) -> str | None:
+        """Once closed, where something of ours still lies that could not be removed."""
+        if not self._made or self._client is not None:
+            return None
+        return f"{shown_target(target_of(self._spec.url or '')).rstrip('/')}/{self._folder}"
 
     def far_sources(self, count: int) -> tuple[tuple[str, int], ...]:
         files = self._listed()
@@ -194,6 +206,7 @@ class RemoteFiles:
         answer = None if item.answer is None else "".join([piece async for piece in item.answer])
         content = memoryview(content_of(item, answer)).cast("B")
         start = self._clock()
+        self._written += 1
         stored = await self._opened().store(f"{self._folder}/{_stored_name(item)}", content)
         ahead = stored.start_ns - start
         times = stored.setup_ns + ahead, -1, stored.finish_ns, stored.cpu_ns
@@ -218,11 +231,23 @@ class RemoteFiles:
             return
         try:
             if self._made:
-                with contextlib.suppress(OperationError, TimeoutError):
-                    async with asyncio.timeout(_REMOVE_S):
-                        await client.remove_folder(self._folder)
+                await self._remove_folder(client)
         finally:
             await client.close()
+
+    async def _remove_folder(self, client: RemoteClient) -> None:
+        """As long as it takes where the server answers; where it does not, soon given up."""
+        with contextlib.suppress(OperationError, TimeoutError):
+            async with asyncio.timeout(_ANSWER_S):
+                await client.remove_folder(f"{self._folder}/nothing")
+            await self._emptied(client, _REMOVE_S)
+            self._made = False
+
+    async def _emptied(self, client: RemoteClient, patience_s: float) -> None:
+        """Our folder removed, however much lies in it. OperationError, TimeoutError."""
+        async with asyncio.timeout(patience_s + self._written * _REMOVE_EACH_S):
+            await client.remove_folder(self._folder)
+        self._written = 0
 
     async def _connected(self, parallel: int) -> RemoteClient:
         refuse_access(self._place)
@@ -275,9 +300,9 @@ class RemoteFiles:
         client = self._opened()
         try:
             with self._at_this_place():
+                await self._emptied(client, self._place.timeout_s)
+                self._made = True
                 async with asyncio.timeout(self._place.timeout_s):
-                    await client.remove_folder(self._folder)
-                    self._made = True
                     await client.make_folder(self._folder)
         except OperationError as error:
             raise PlaceError(

@@ -1,0 +1,99 @@
+"""What is written beside the user's files on another host is removed, or it is said where it still lies."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from pathtrace.errors import OperationError
+from pathtrace.model.scenario import Action, Start
+from pathtrace.model.work import Clock, Item
+from pathtrace.places import remote_files
+from pathtrace.places.remote import Fetched, RemoteClient, RemoteFile, Target
+from pathtrace.places.remote_files import RemoteFiles
+from tests.unit.scenario.example import PLACES, read, text_of
+
+FILES = 40
+EACH_S = 0.01
+
+
+class Server:
+    """A client whose server needs its time for each file that it removes."""
+
+    endpoint = None
+    identity = None
+
+    def __init__(self) -> None:
+        self.folders: dict[str, list[str]] = {}
+        self.gone = False
+
+    async def open(self, parallel: int) -> None: ...
+
+    async def close(self) -> None: ...
+
+    async def listing(self) -> AsyncIterator[RemoteFile]:
+        return
+        yield
+
+    async def make_folder(self, name: str) -> None:
+        self.folders[name] = []
+
+    async def store(self, name: str, data: bytes) -> Fetched:
+        self.folders[name.rpartition("/")[0]].append(name)
+        return Fetched(b"", 0, 0, 0, -1, 0, 1, -1)
+
+    async def remove_folder(self, name: str) -> None:
+        if self.gone:
+            raise OperationError("nas refused the connection")
+        while self.folders.get(name):
+            await asyncio.sleep(EACH_S)
+            self.folders[name].pop()
+        self.folders.pop(name, None)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Server:
+    made = Server()
+
+    def make_client(target: Target, clock: Clock) -> RemoteClient:
+        return cast("RemoteClient", made)
+
+    monkeypatch.setattr(remote_files, "_maker", lambda scheme: make_client)
+    return made
+
+
+def written(server: Server, scratch: Path, goes: bool) -> RemoteFiles:
+    """The place once it was written to and closed; ``goes``: the server, before that."""
+    places = PLACES.replace("path: /srv/archive", 'url: "smb://nas/share/out", data: output')
+    place = RemoteFiles(read(text_of(places=places)).place("archive"), time.perf_counter_ns, 1)
+
+    async def life() -> None:
+        await place.open(scratch)
+        await place.begin(Start.COLD, frozenset({Action.WRITE}))
+        for number in range(FILES):
+            await place.perform(Action.WRITE, [Item(f"{number}.txt", 1, data=b"a")])
+        assert place.left_behind is None
+        server.gone = goes
+        await place.close()
+
+    asyncio.run(life())
+    return place
+
+
+def test_removing_takes_as_long_as_what_was_written_needs(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote_files, "_REMOVE_S", EACH_S)
+    assert written(server, tmp_path / "run" / "out", goes=False).left_behind is None
+    assert server.folders == {}
+
+
+def test_what_a_server_that_went_away_keeps_is_told(server: Server, tmp_path: Path) -> None:
+    place = written(server, tmp_path / "run" / "out", goes=True)
+    (folder,) = server.folders
+    assert place.left_behind == f"smb://nas/share/out/{folder}"
