@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from pathtrace.analysis.evidence import Evidence, Span
 from pathtrace.analysis.far_host import busy_others, far_disk, full_core, full_host
-from pathtrace.analysis.far_look import LITTLE_PAYLOAD, Look, look_at, served_here
+from pathtrace.analysis.far_look import LITTLE_PAYLOAD, Look, far_ceiling, look_at, served_here
 from pathtrace.analysis.limit import (
     AMPLIFIED,
+    BEYOND,
     OTHER_CORES,
     OTHER_DISK_BYTES_PER_S,
     OTHERS,
@@ -97,9 +98,20 @@ def _server_cache(look: Look, study: FlowStudy) -> Iterator[Finding]:
         text = f"the memory of {look.host} served {look.place}: its disk was hardly read"
         came = f"{format_bytes(disk.read_bytes)} came off {disk.name} for {format_bytes(figures.bytes)}"
         yield Finding("server-cache", text, (came, shown))
+    elif (alone := _beyond_disk(look)) is not None:
+        text = f"the memory of {look.host} served {look.place}: it came faster than its disk can give it"
+        came = f"{format_rate(figures.rate)} beside {format_rate(alone)} of the disk alone"
+        yield Finding("server-cache", text, (came, shown))
     elif disk is None and is_faster_after_first(took) and _crossed_each_time(look, study):
         text = f"{look.place} came faster after the first repeat, over the network: a cache of {look.host}"
         yield Finding("server-cache", text, (shown,))
+
+
+def _beyond_disk(look: Look) -> float | None:
+    """What the place's disk does alone on its own host, where the place was read much faster."""
+    ceiling = far_ceiling(look.evidence, look.place)
+    alone = ceiling.bytes_per_s if ceiling is not None else None
+    return alone if alone and look.figures.rate > BEYOND * alone else None
 
 
 def is_faster_after_first(took: Sequence[float]) -> bool:
@@ -124,7 +136,7 @@ def _amplified(look: Look) -> Iterator[Finding]:
     disk = far_disk(figures, look.evidence, look.span, look.place)
     crossed = sockets.received if sockets else 0.0
     reached = look.evidence.reached(look.place)
-    known = reached is not None and reached.far_mount is not None and reached.far_mount.disk is not None
+    known = reached is not None and reached.far_mount is not None
     taken = disk.read_bytes if disk and known else 0.0
     if crossed > AMPLIFIED * figures.bytes:
         times = crossed / figures.bytes

@@ -111,9 +111,9 @@ def far_disk(figures: StageFigures, evidence: Evidence, span: Span, place: str) 
     if too_short(evidence, span):
         return None
     host, reached = evidence.place(place).host, evidence.reached(place)
-    known = reached.far_mount.disk if reached and reached.far_mount else None
-    if known is not None:
-        return _disk(figures, evidence, span, f"{host}/{known}")
+    if reached is not None and reached.far_mount is not None:
+        known = reached.far_mount.disk  # None: it lies in memory, or on what has no counters
+        return _disk(figures, evidence, span, f"{host}/{known}") if known else None
     disks = [
         disk
         for subject in evidence.counters.subjects("far_disk", "read_bytes")
@@ -135,6 +135,18 @@ def full_core(figures: StageFigures, evidence: Evidence, span: Span, place: str)
     if not too_short(evidence, span):
         found.append(_server(figures, evidence, span, place))
     return max((each for each in found if each is not None), key=lambda each: each.share, default=None)
+
+
+def busiest_program(
+    figures: StageFigures, evidence: Evidence, span: Span, place: str
+) -> tuple[str, str, float] | None:
+    """Host, name and cores used, of the place's server or of the program under its mount here."""
+    here, host = evidence.run.scenario.here.name, evidence.place(place).host
+    found = [(here, *pair) for pair in _helpers(figures, evidence, span, place)]
+    if not too_short(evidence, span):
+        mine = _serving(_processes(figures, evidence, span, host), evidence, place)
+        found += [(host, *pair) for pair in mine]
+    return max(found, key=lambda each: each[2], default=None)
 
 
 def full_host(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> FullCore | None:
@@ -177,16 +189,23 @@ def _helper(figures: StageFigures, evidence: Evidence, span: Span, place: str) -
     """The program under a mount of this host, such as ssh under sshfs."""
     here = evidence.run.scenario.here.name
     found = []
+    for name, cores in _helpers(figures, evidence, span, place):
+        held = evidence.while_busy("helper", f"{place}/{name}", "run_delay_s", figures, span) or 0.0
+        found.append(_full(here, name, cores, held / figures.active_s))
+    return max((each for each in found if each is not None), key=lambda each: each.share, default=None)
+
+
+def _helpers(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> list[tuple[str, float]]:
+    """Name and cores used by the fullest thread, of each program under a mount of this host."""
+    found = []
     for subject in evidence.counters.subjects("helper", "cpu_s"):
         if not subject.startswith(f"{place}/") or not figures.active_s:
             continue
         one = evidence.while_busy("helper", subject, "thread_cpu_s", figures, span)
         if one is None:
             one = evidence.while_busy("helper", subject, "cpu_s", figures, span)
-        cpu = one or 0.0
-        held = evidence.while_busy("helper", subject, "run_delay_s", figures, span) or 0.0
-        found.append(_full(here, subject.partition("/")[2], cpu / figures.active_s, held / figures.active_s))
-    return max((each for each in found if each is not None), key=lambda each: each.share, default=None)
+        found.append((subject.partition("/")[2], (one or 0.0) / figures.active_s))
+    return found
 
 
 def _server(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> FullCore | None:

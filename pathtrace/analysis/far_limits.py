@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathtrace.analysis.evidence import Evidence, Span
 from pathtrace.analysis.far_host import (
     FarDisk,
+    busiest_program,
     far_disk,
     full_core,
     full_host,
@@ -219,6 +220,25 @@ def _trips(look: Look) -> Limit | None:
     return counted_trips(look.figures, look.evidence, look.place, look.sockets, look.share, look.seen)
 
 
+def _largest_part(look: Look) -> Limit | None:
+    """Where requests follow one another, no core is full: the program that computes most of the time counts.
+
+    pathtrace's own client, the program under a mount, or the server, whichever does more.
+    """
+    figures, evidence, span = look.figures, look.evidence, look.span
+    own = figures.cpu_share if figures.cpu_share is not None else evidence.loop_cores(span)
+    other = busiest_program(figures, evidence, span, look.place)
+    most = max(own or 0.0, other[2] if other else 0.0)
+    if most < MOSTLY or (look.share or 0.0) >= WELL_BELOW:
+        return None
+    share = format_ratio(min(1.0, most))
+    said = f"computes {share} of the time, more than all else: requests wait for one another"
+    if other is None or (own or 0.0) >= other[2]:
+        return Limit(TRACER, (*look.seen, f"pathtrace's own client {said}"), utilisation=min(1.0, most))
+    text = f"{other[1]} on {other[0]} {said}"
+    return Limit(f"cpu:{look.place}", (*look.seen, text), utilisation=min(1.0, most))
+
+
 def _wait(look: Look) -> Limit | None:
     """A fixed pause at each operation while the other host was seen to do nothing."""
     idle = look.figures.idle
@@ -276,4 +296,7 @@ def _unseen(look: Look, disk: FarDisk | None) -> str:
 _FILLED = ("link", "disk", "cpu", "tracer")
 """Kinds of resource that are full or not, so that two of them can be equally full."""
 _WAY_RULES = (_link, _mtu, _loss, _trips)
-_FILE_RULES = (_link, _mtu, _loss, _disk, _cpu, _own, _crowd, _queue, _trips, _wait, _server)
+_FILE_RULES = (
+    *(_link, _mtu, _loss, _disk, _cpu, _own, _crowd),
+    *(_queue, _trips, _largest_part, _wait, _server),
+)

@@ -70,8 +70,8 @@ def _impossible(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
         ceiling = evidence.ceiling(f"disk:{place}")
         if ceiling is None or not ceiling.bytes_per_s or figures.rate <= BEYOND * ceiling.bytes_per_s:
             continue
-        if figures.bytes < MEANINGFUL_BYTES:
-            continue
+        if figures.bytes < MEANINGFUL_BYTES or evidence.is_far(place):
+            continue  # of another host's disk: its memory served it, which is told beside the hops' own
         disk = evidence.disk(place, study.span)
         measured = f"the disk alone: {format_rate(ceiling.bytes_per_s)}, {ceiling.source}"
         rate = f"{place} was read at {format_rate(figures.rate)}"

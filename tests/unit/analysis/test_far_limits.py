@@ -185,7 +185,7 @@ def test_two_limits_within_a_tenth_are_both_named() -> None:
     assert first_hop(apart).limited_by.also == ()
 
 
-@pytest.mark.parametrize(("used", "resource"), [(0.93, "cpu:weights"), (0.6, "server:weights")])
+@pytest.mark.parametrize(("used", "resource"), [(0.93, "cpu:weights"), (0.45, "server:weights")])
 def test_a_server_that_fills_a_core_is_the_limit(used: float, resource: str) -> None:
     def more(start: int, end: int) -> list[Reading]:
         return cores(start, end, used, 0.1) + process(start, end, "smbd[77]", used)
@@ -236,7 +236,7 @@ def test_a_full_core_of_the_kernel_counts_where_no_program_was_seen() -> None:
     ("metrics", "resource"),
     [
         ({"cpu_s": 1.2, "thread_cpu_s": 0.95}, "cpu:weights"),
-        ({"cpu_s": 1.2, "thread_cpu_s": 0.6}, "server:weights"),
+        ({"cpu_s": 1.2, "thread_cpu_s": 0.45}, "server:weights"),
         ({"cpu_s": 0.97}, "cpu:weights"),
         ({"cpu_s": 0.2, "run_delay_s": 0.7}, "cpu:weights"),
         ({"cpu_s": 0.2, "run_delay_s": 0.2}, "server:weights"),
@@ -522,7 +522,7 @@ def test_a_link_that_was_measured_beside_others_is_full_when_what_they_left_is()
     assert limit(replace(beside, ceilings=line(90 * MB), others=1.4)) != "link:lan"
 
 
-@pytest.mark.parametrize(("share", "busy", "resource"), [(0.6, 1.9, "tracer"), (0.6, 0.9, "server:weights")])
+@pytest.mark.parametrize(("share", "busy", "resource"), [(0.6, 1.9, "tracer"), (0.45, 1.9, "server:weights")])
 def test_a_client_that_waits_its_turn_on_a_full_machine_is_the_tracer(
     share: float, busy: float, resource: str
 ) -> None:
@@ -532,6 +532,25 @@ def test_a_client_that_waits_its_turn_on_a_full_machine_is_the_tracer(
         more=lambda a, b: steady("cpu", "all", busy_s=(a, b, 2 * busy * (b - a) / 1e9)),
     )
     assert limit(way) == resource
+
+
+@pytest.mark.parametrize(
+    ("own", "served", "resource", "said"),
+    [
+        (0.6, 0.3, "tracer", "pathtrace's own client computes 60 % of the time"),
+        (0.3, 0.6, "cpu:weights", "smbd[77] on nas computes 60 % of the time"),
+        (0.45, 0.4, "server:weights", "no core of nas is full"),
+    ],
+)
+def test_where_requests_follow_one_another_whoever_computes_most_of_the_time_is_the_limit(
+    own: float, served: float, resource: str, said: str
+) -> None:
+    def more(start: int, end: int) -> list[Reading]:
+        return cores(start, end, served, 0.1) + process(start, end, "smbd[77]", served)
+
+    got = first_hop(replace(HALF, details={"cpu_ns": round(own * HALF.took_ms * MS)}, more=more)).limited_by
+    assert got.resource == resource
+    assert said in got.evidence[-1]
 
 
 def test_a_ceiling_of_ours_that_was_read_through_a_mount_without_a_cache_is_none() -> None:
