@@ -5,6 +5,7 @@ Runs after the timed part, so that nothing it reads can warm what is being measu
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -36,6 +37,9 @@ FILES_PROBED = 4096
 
 TRACER_BYTES = 128 * MIB
 """How much of a place the tracer probe reads again and again from memory."""
+
+_MOST_S = 120.0
+"""One probe takes seconds; longer, and its disk or server has stopped answering."""
 
 Key = tuple[str, str | None]
 """Resource and direction."""
@@ -118,8 +122,9 @@ class NeededProbes:
 async def _measure(probe: Probe) -> Ceiling | None:
     """A ceiling that cannot be had is missing evidence, not a reason to lose the run."""
     try:
-        return await probe.measure()
-    except (PlaceError, OperationError):
+        async with asyncio.timeout(_MOST_S):
+            return await probe.measure()
+    except (PlaceError, OperationError, TimeoutError):
         return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -17,11 +18,16 @@ from pathtrace.places.mounts import mount_of
 from pathtrace.places.sqlite import file_of
 from pathtrace.ports import Place as PlacePort
 
+_LOOK_S = 10.0
+
 
 async def data_caveats(scenario: Scenario, usable: frozenset[str]) -> tuple[Caveat, ...]:
     """Where originals lie together with what is made of them; only of places that could be reached."""
     places = [place for place in scenario.places if place.name in usable and place.data is not None]
-    return await asyncio.to_thread(_data_caveats, scenario, places)
+    with contextlib.suppress(TimeoutError):  # a mount whose server is gone
+        async with asyncio.timeout(_LOOK_S):
+            return await asyncio.to_thread(_data_caveats, scenario, places)
+    return ()
 
 
 def _data_caveats(scenario: Scenario, places: list[Place]) -> tuple[Caveat, ...]:
@@ -52,7 +58,10 @@ def data_path(place: Place) -> Path | None:
 
 async def with_room(reached: Mapping[str, Reached], places: Mapping[str, PlacePort]) -> dict[str, Reached]:
     """What was reached, with how full its disk is and what its scratch data took. After the replay."""
-    return await asyncio.to_thread(_with_room, reached, places)
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_LOOK_S):
+            return await asyncio.to_thread(_with_room, reached, places)
+    return dict(reached)
 
 
 def _with_room(reached: Mapping[str, Reached], places: Mapping[str, PlacePort]) -> dict[str, Reached]:

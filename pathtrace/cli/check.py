@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from pathlib import Path
 
@@ -35,12 +34,12 @@ def command(scenario: Path | None, store: Path | None, as_json: bool) -> int:
       pathtrace check scenarios/quickstart.yaml
     """
     from pathtrace import app
-    from pathtrace.cli import streams
+    from pathtrace.cli import event_loop, streams
     from pathtrace.render.checks import check_view
     from pathtrace.render.json_document import check_document
 
     loaded = app.load_scenario(given_scenario(scenario, "check"), os.environ)
-    report = asyncio.run(app.check(loaded, given_store(store)))
+    report = event_loop.run(app.check(loaded, given_store(store)))
     if as_json:
         streams.write_json(check_document(report))
     else:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+import threading
 from collections.abc import Sequence
 
 import click
@@ -17,11 +19,34 @@ from pathtrace.redaction import SECRET_NAME, Scrubber
 SHORTEST_SECRET = 4
 """Shorter values would hide half of every message."""
 
+_GRACE_S = 1.0
+
 BUG_HINT = "please report it with the output of the same command and --debug"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
+    code = _main(arguments)
+    if arguments is None:
+        _leave_hanging_threads(code)
+    return code
+
+
+def _leave_hanging_threads(code: int) -> None:
+    """Python would wait for those that read from a mount whose server is gone."""
+    others = [
+        each for each in threading.enumerate() if each is not threading.main_thread() and not each.daemon
+    ]
+    for thread in others:
+        thread.join(_GRACE_S / len(others))
+    if any(thread.is_alive() for thread in others):
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError):
+                stream.flush()
+        os._exit(code)
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     tolerate_any_encoding()
     settings = Settings()
     args = list(sys.argv[1:] if arguments is None else arguments)

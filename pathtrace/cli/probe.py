@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from pathlib import Path
 
@@ -37,11 +36,11 @@ def command(scenario: Path | None, store: Path | None, as_json: bool) -> int:
       pathtrace probe scenarios/quickstart.yaml
     """
     from pathtrace import app
-    from pathtrace.cli import streams
+    from pathtrace.cli import event_loop, streams
     from pathtrace.render.probes import probe_document, probe_view
 
     loaded = app.load_scenario(given_scenario(scenario, "probe"), os.environ)
-    report = asyncio.run(app.probe(loaded, given_store(store), app.needed_probes(os.environ)))
+    report = event_loop.run(app.probe(loaded, given_store(store), app.needed_probes(os.environ)))
     if as_json:
         streams.write_json(probe_document(report))
     else:

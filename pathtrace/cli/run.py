@@ -71,6 +71,7 @@ def command(
       pathtrace run scenarios/quickstart.yaml --label before
     """
     from pathtrace import app
+    from pathtrace.cli import event_loop
     from pathtrace.cli.progress import progress_for
     from pathtrace.cli.show import write_outcome
 
@@ -78,7 +79,7 @@ def command(
     stop = app.StopRequest()
     probing = app.no_probes() if no_probes else app.needed_probes(os.environ)
     with closing(progress_for(loaded, quiet)) as progress:
-        outcome = asyncio.run(_replay(loaded, given_store(store), label, progress, stop, probing))
+        outcome = event_loop.run(_replay(loaded, given_store(store), label, progress, stop, probing))
     write_outcome(outcome, as_json)
     if as_json:
         say_faults(outcome)

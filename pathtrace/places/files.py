@@ -22,6 +22,7 @@ limits and repeats are the engine's.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import random
 import shutil
@@ -67,7 +68,7 @@ from pathtrace.places.reading import (
     read_document_directly,
 )
 from pathtrace.places.sources import Direct, Mapped, Opening, Plain
-from pathtrace.places.threads import in_thread
+from pathtrace.places.threads import in_thread, paced
 from pathtrace.places.work_lists import Blocks, Documents, blocks_in
 from pathtrace.places.writing import Writer
 from pathtrace.units import format_bytes, format_count, seconds
@@ -83,6 +84,9 @@ _OPENINGS: dict[Access, Opening] = {Access.READ: Plain, Access.MMAP: Mapped, Acc
 
 _SPARE_BYTES = 64 << 20
 """Room that made files leave on the disk."""
+
+_REMOVE_S = 60.0
+"""How long removing scratch data may take."""
 
 
 class Files:
@@ -146,7 +150,7 @@ class Files:
             return _facts_of(made)
         if self._place.data == "output":
             return await self._blocking(lambda stopped: self._output_facts())
-        found = await self._blocking(self._find)
+        found = await self._paced(self._find)
         return await self._blocking(lambda stopped: facts(found, self._how(found), ()))
 
     async def open(self, scratch: Path) -> PlaceFacts:
@@ -166,7 +170,7 @@ class Files:
         if self._place.data == "output":
             return await self._blocking(lambda stopped: self._output_facts())
         began_ns = self._clock()
-        files = self._files = await self._blocking(self._find)
+        files = self._files = await self._paced(self._find)
         listing_s = seconds(self._clock() - began_ns)
         self._layout = await self._blocking(lambda stopped: layout(self._place, files))
         await self._blocking(lambda stopped: refuse_direct(self._place, files, self._mount))
@@ -188,7 +192,7 @@ class Files:
             return direct_states(self._place.name, self._mount)
         indexes = files_to_visit(files, start, self._seed)
         shares = [indexes[n :: self._threads] for n in range(self._threads)]
-        visits = (self._blocking(partial(visit, files, s, start)) for s in shares)
+        visits = (self._paced(partial(visit, files, s, start)) for s in shares)
         seen = reduce(Look.plus, await asyncio.gather(*visits), Look())
         if direct:
             return direct_states(self._place.name, self._mount)
@@ -231,17 +235,32 @@ class Files:
     async def fingerprint(self) -> str | None:
         if self._files is None:
             return None
-        return await self._blocking(partial(fingerprint, self._files))
+        with contextlib.suppress(PlaceError):  # no answer any more
+            return await self._paced(partial(fingerprint, self._files))
+        return None
 
     async def close(self) -> None:
         self._let_go()
         self._pool.shutdown(wait=False, cancel_futures=True)
-        await asyncio.to_thread(self._remove_written)
+        with contextlib.suppress(TimeoutError):  # a mount whose server is gone
+            async with asyncio.timeout(_REMOVE_S):
+                await asyncio.to_thread(self._remove_written)
 
     async def _blocking(self, work: Callable[[Callable[[], bool]], Result]) -> Result:
         """``work(stopped)`` in a thread; a cancellation tells it to stop and waits a little for it."""
         stop = threading.Event()
         return await in_thread(self._pool, partial(work, stop.is_set), (stop.set,))
+
+    async def _paced(self, work: Callable[[Callable[[], bool]], Result]) -> Result:
+        """As ``_blocking``; PlaceError if one step takes longer than an operation may."""
+        try:
+            return await paced(self._pool, work, self._place.timeout_s)
+        except TimeoutError as error:
+            raise PlaceError(
+                f"no answer within {self._place.timeout_s:g} s",
+                hint="is this a mount whose server is gone? else raise its timeout",
+                where=self._place.name,
+            ) from error
 
     def _one(self, item: Item) -> Done:
         if isinstance(item, Block):

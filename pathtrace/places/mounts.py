@@ -12,6 +12,8 @@ from pathtrace.model.run import Mount
 
 _MOUNTINFO = "/proc/self/mountinfo"
 _BLOCK_DEVICES = "/sys/dev/block"
+_MOST_STEPS = 1000
+"""Of a path with its links: one that leads round in a circle ends."""
 
 
 def mount_of(path: str | os.PathLike[str]) -> Mount | None:
@@ -21,7 +23,25 @@ def mount_of(path: str | os.PathLike[str]) -> Mount | None:
             lines = parse_mountinfo(table.read())
     except OSError:
         return None
-    return mount_in(lines, os.path.realpath(path))
+    return mount_in(lines, _resolved(lines, os.path.abspath(path)))
+
+
+def _resolved(lines: tuple[MountLine, ...], path: str) -> str:
+    """Links are followed as far as this host's own disks go: a mount whose server is gone would hang."""
+    head, rest = "/", path.split("/")[1:]
+    for _ in range(_MOST_STEPS):
+        if not rest:
+            break
+        head = os.path.join(head, rest.pop(0))
+        line = covering(lines, head)
+        if line is not None and placed(lines, line, None).network:
+            return os.path.join(head, *rest)
+        try:
+            target = os.path.normpath(os.path.join(os.path.dirname(head), os.readlink(head)))
+        except OSError:
+            continue
+        head, rest = "/", [*target.split("/")[1:], *rest]
+    return os.path.join(head, *rest)
 
 
 def mount_in(lines: tuple[MountLine, ...], path: str) -> Mount | None:

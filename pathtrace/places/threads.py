@@ -6,6 +6,8 @@ Knows threads and cancellation; what the work is, and how it is stopped, its cal
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from typing import TypeVar
@@ -32,6 +34,30 @@ async def in_thread(
             future.add_done_callback(_nobody_asks)
             await _stop(future, stops)
         raise
+
+
+async def paced(pool: Executor, work: Callable[[Callable[[], bool]], Result], patience_s: float) -> Result:
+    """The result of ``work(stopped)`` in a thread, which asks ``stopped`` at each step.
+
+    TimeoutError if a step takes longer than ``patience_s``: as long as it goes on, it may take its time.
+    """
+    stop, asked = threading.Event(), [time.monotonic()]
+
+    def stopped() -> bool:
+        asked[0] = time.monotonic()
+        return stop.is_set()
+
+    task = asyncio.ensure_future(in_thread(pool, lambda: work(stopped), (stop.set,)))
+    try:
+        while not task.done():
+            left_s = asked[0] + patience_s - time.monotonic()
+            if left_s <= 0:
+                raise TimeoutError
+            await asyncio.wait({task}, timeout=left_s)
+        return task.result()
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
 
 
 def _nobody_asks(future: asyncio.Future[Result]) -> None:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from pathtrace.model.mount_table import parse_mountinfo
 from pathtrace.model.run import Mount
+from pathtrace.places import mounts
 from pathtrace.places.mounts import database_warning, mount_in, mount_of
 
 OVERLAYS = parse_mountinfo(
@@ -62,3 +64,31 @@ def test_a_database_on_a_network_mount_is_warned_of(fstype: str) -> None:
 def test_a_database_on_this_hosts_disk_is_not() -> None:
     assert database_warning(Mount("/data", "/dev/sdb", "ext4", "sdb", False)) is None
     assert database_warning(None) is None
+
+
+def test_links_are_followed_to_a_far_mount_and_no_further(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "share" / "deep").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "share")
+    (tmp_path / "round").symlink_to(tmp_path / "round")
+    table = f"27 1 0:9 / / rw - ext4 /dev/vda1 rw\n40 27 0:44 / {tmp_path}/share rw - nfs4 nas:/pool rw\n"
+    (tmp_path / "mountinfo").write_text(table)
+    monkeypatch.setattr(mounts, "_MOUNTINFO", str(tmp_path / "mountinfo"))
+    asked: list[str] = []
+    readlink = os.readlink
+
+    def read(path: str) -> str:
+        asked.append(path)
+        return readlink(path)
+
+    monkeypatch.setattr(os, "readlink", read)
+    found = [mount_of(tmp_path / path) for path in ("link/deep/a", "link", "share", "round/a", "elsewhere")]
+    assert [mount.device if mount else None for mount in found] == [
+        "nas:/pool",
+        "nas:/pool",
+        "nas:/pool",
+        "/dev/vda1",
+        "/dev/vda1",
+    ]
+    assert [path for path in asked if path.startswith(f"{tmp_path}/share")] == []

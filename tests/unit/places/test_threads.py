@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from pathtrace.places.threads import in_thread
+from pathtrace.places.threads import in_thread, paced
 
 
 def test_the_result_of_the_work_is_handed_back() -> None:
@@ -90,3 +90,28 @@ def test_the_fault_of_work_that_was_stopped_is_not_printed() -> None:
     with ThreadPoolExecutor(1) as pool:
         asyncio.run(run(pool))
     assert printed == []
+
+
+def test_work_that_goes_on_may_take_longer_than_each_of_its_steps() -> None:
+    steps = threading.Event()
+
+    def work(stopped: Callable[[], bool]) -> int:
+        return sum(not stopped() and not steps.wait(0.02) for _ in range(10))
+
+    with ThreadPoolExecutor(1) as pool:
+        assert asyncio.run(paced(pool, work, 0.1)) == 10
+
+
+def test_a_step_that_hangs_is_given_up() -> None:
+    hanging = threading.Event()
+
+    def work(stopped: Callable[[], bool]) -> bool:
+        return stopped() or hanging.wait(20) or stopped()
+
+    async def given_up(pool: ThreadPoolExecutor) -> None:
+        with pytest.raises(TimeoutError):
+            await paced(pool, work, 0.05)
+        hanging.set()
+
+    with ThreadPoolExecutor(1) as pool:
+        asyncio.run(asyncio.wait_for(given_up(pool), 10))
