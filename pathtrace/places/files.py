@@ -338,7 +338,8 @@ class Files:
 
     def _remove_written(self) -> None:
         if self._writer is not None and self._scratch is not None:
-            self._writer.remove()
+            if self._writer.folder is not None:  # else nothing is touched: a mount may hang
+                self._writer.remove()
             forget(self._scratch)
         if self._made is not None:
             shutil.rmtree(self._made, ignore_errors=True)
