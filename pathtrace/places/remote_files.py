@@ -65,6 +65,7 @@ from pathtrace.units import seconds
 CLIENTS = {"smb": "pathtrace.places.smb:make_client", "sftp": "pathtrace.places.sftp:make_client"}
 """Where the client of each scheme is made; imported when a place is opened."""
 
+MOST_AT_ONCE = 64
 _ANSWER_S = 5.0
 """How long a server gets to answer at all before what we wrote there is given up."""
 _REMOVE_S = 10.0
@@ -251,6 +252,7 @@ class RemoteFiles:
 
     async def _connected(self, parallel: int) -> RemoteClient:
         refuse_access(self._place)
+        self._refuse_too_many()
         with self._at_this_place():
             assert self._spec.url is not None
             client = _maker(self._scheme)(target_of(self._spec.url), self._clock)
@@ -261,6 +263,15 @@ class RemoteFiles:
                 await client.close()
                 raise
             return client
+
+    def _refuse_too_many(self) -> None:
+        """Each operation at once over SMB is a process: hundreds would take the memory of both hosts."""
+        if self._scheme == "smb" and self._most > MOST_AT_ONCE:
+            raise PlaceError(
+                f"{self._place.workers} workers of depth {self._spec.depth} are {self._most} connections",
+                hint=f"over SMB workers × depth may be up to {MOST_AT_ONCE}",
+                where=self._place.name,
+            )
 
     async def _look(self, client: RemoteClient) -> PlaceFacts:
         """List what is there, and say it; of an output only whether there is a folder."""

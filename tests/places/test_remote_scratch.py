@@ -1,4 +1,4 @@
-"""What is written beside the user's files on another host is removed, or it is said where it still lies."""
+"""On another host: as many connections as it can bear, and scratch that is removed or told of."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from pathtrace.errors import OperationError
+from pathtrace.errors import OperationError, PlaceError
 from pathtrace.model.scenario import Action, Start
 from pathtrace.model.work import Clock, Item
 from pathtrace.places import remote_files
@@ -97,3 +97,12 @@ def test_what_a_server_that_went_away_keeps_is_told(server: Server, tmp_path: Pa
     place = written(server, tmp_path / "run" / "out", goes=True)
     (folder,) = server.folders
     assert place.left_behind == f"smb://nas/share/out/{folder}"
+
+
+def test_more_connections_than_hosts_can_bear_are_refused_before_any_is_made(server: Server) -> None:
+    places = PLACES.replace("path: /srv/archive", 'url: "smb://nas/share", workers: 32, depth: 16')
+    place = RemoteFiles(read(text_of(places=places)).place("archive"), time.perf_counter_ns, 1)
+    with pytest.raises(PlaceError) as caught:
+        asyncio.run(place.check())
+    assert caught.value.message == "32 workers of depth 16 are 512 connections"
+    assert caught.value.hint == "over SMB workers × depth may be up to 64"
