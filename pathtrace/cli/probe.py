@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from collections.abc import Coroutine
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +19,9 @@ from pathtrace.cli.options import (
     store_option,
 )
 from pathtrace.errors import EXIT_DONE, EXIT_NOT_MEASURED
+
+if TYPE_CHECKING:
+    from pathtrace.model.probe import ProbeReport
 
 
 @click.command("probe")
@@ -36,13 +42,33 @@ def command(scenario: Path | None, store: Path | None, as_json: bool) -> int:
       pathtrace probe scenarios/quickstart.yaml
     """
     from pathtrace import app
-    from pathtrace.cli import event_loop, streams
+    from pathtrace.cli import event_loop, signals, streams
     from pathtrace.render.probes import probe_document, probe_view
 
     loaded = app.load_scenario(given_scenario(scenario, "probe"), os.environ)
-    report = event_loop.run(app.probe(loaded, given_store(store), app.needed_probes(os.environ)))
+    asked: list[int] = []
+    probing = app.probe(loaded, given_store(store), app.needed_probes(os.environ))
+    try:
+        report = event_loop.run(_unless_stopped(probing, asked))
+    except asyncio.CancelledError:
+        streams.say("interrupted")
+        return signals.exit_code(asked[0] if asked else None)
     if as_json:
         streams.write_json(probe_document(report))
     else:
         streams.write_view(probe_view(report))
     return EXIT_DONE if report.complete else EXIT_NOT_MEASURED
+
+
+async def _unless_stopped(work: Coroutine[Any, Any, ProbeReport], asked: list[int]) -> ProbeReport:
+    """The report; after a signal, noted in ``asked``, CancelledError once all has been tidied up."""
+    from pathtrace.cli import signals
+
+    probing = asyncio.ensure_future(work)
+
+    def stop(number: int) -> None:
+        asked.append(number)
+        probing.cancel()
+
+    with signals.passed_on(stop):
+        return await probing

@@ -167,7 +167,13 @@ def test_a_stop_while_files_are_being_made_does_not_wait_for_the_rest_of_them(
     assert not list(tmp_path.glob("store/.scratch/*"))
 
 
-def test_a_stop_does_not_wait_for_a_host_that_does_not_let_in(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "number", "code"),
+    [("run", signal.SIGINT, 130), ("probe", signal.SIGINT, 130), ("probe", signal.SIGTERM, 143)],
+)
+def test_a_stop_does_not_wait_for_a_host_that_does_not_let_in(
+    name: str, number: signal.Signals, code: int, tmp_path: Path
+) -> None:
     (tmp_path / "a.txt").write_text("a")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         host = f'hosts: {{nas: {{ssh: "me@127.0.0.1:{silent.getsockname()[1]}"}}}}\nplaces:'
@@ -175,7 +181,7 @@ def test_a_stop_does_not_wait_for_a_host_that_does_not_let_in(tmp_path: Path) ->
         scenario = re.sub("documents: .*\n  chunker", files, STAND_INS).replace("places:", host)
         (tmp_path / "asked.yaml").write_text(scenario)
         process = subprocess.Popen(
-            command("run", "asked.yaml", "--json", "--store", str(tmp_path / "store")),
+            command(name, "asked.yaml", "--json", "--store", str(tmp_path / "store")),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment(tmp_path),
@@ -184,11 +190,12 @@ def test_a_stop_does_not_wait_for_a_host_that_does_not_let_in(tmp_path: Path) ->
         )
         silent.settimeout(30)
         with silent.accept()[0]:
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
             out, err = process.communicate(timeout=10)
-    assert process.returncode == 130, err
+    assert process.returncode == code, err
     assert "Traceback" not in err
-    assert json.loads(out)["status"] == "interrupted"
+    assert (json.loads(out)["status"] if out else None) == ("interrupted" if name == "run" else None)
+    assert not list((tmp_path / "store").glob(".scratch/*"))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a limit for the size of files")
