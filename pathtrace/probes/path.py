@@ -1,7 +1,7 @@
 """The way to a host: routers between, the largest packet that passes, how long a connect takes.
 
-A few seconds at most, also where everything is filtered; needs no privilege. Away from Linux only the time
-of a connect is known.
+A few seconds at most, also where everything is filtered; needs no privilege, though with it also routers are
+seen that the kernel's error queue does not tell of. Away from Linux only the time of a connect is known.
 """
 
 from __future__ import annotations
@@ -20,11 +20,16 @@ from pathtrace.probes.link_protocol import LinkError
 from pathtrace.probes.path_hops import hops_by_tcp, hops_by_udp
 from pathtrace.probes.path_mtu import PathMtu, by_echo, by_udp
 from pathtrace.probes.responder_client import ResponderClient
+from pathtrace.probes.scapy_hops import ScapyWay, hops_by_scapy
 from pathtrace.units import format_duration, seconds
 
 _CONNECTS = 5
 _CONNECT_S = 1.0
+_FEW = " with few hops to live"
+_NOBODY = "the way could not be followed: nobody on it answers"
 _NOT_HERE = PathMtu(None, None, None, ("this system does not tell what becomes of large packets",))
+
+Hops = tuple[PathHop, ...]
 
 
 class PathProbe:
@@ -82,18 +87,19 @@ class PathProbe:
         text = f"a TCP connect to port {self._port} takes {format_duration(median_s)}, of {len(times)}"
         return _Connects(median_s, answered=True, evidence=(text,))
 
-    def _hops(self, port_answers: bool) -> tuple[tuple[PathHop, ...], tuple[str, ...]]:
+    def _hops(self, port_answers: bool) -> tuple[Hops, tuple[str, ...]]:
         """The hops, and how they were found."""
         if not can_probe():
             return (), ()
-        hops, by = hops_by_udp(self._family, self._address, self._clock), "UDP"
+        hops, by = hops_by_udp(self._family, self._address, self._clock), "UDP packets"
         if not hops and port_answers and self._port is not None:
-            hops, by = hops_by_tcp(self._family, self._address, self._port, self._clock), "TCP"
-        if not hops:
-            return (), ("the way could not be followed: nobody on it answers",)
-        routers = len(hops) - 1
-        between = "no router" if routers == 0 else "1 router" if routers == 1 else f"{routers} routers"
-        return hops, (f"{between} between, by {by} packets with few hops to live",)
+            hops, by = hops_by_tcp(self._family, self._address, self._port, self._clock), "TCP packets"
+        if hops and all(hop.address for hop in hops):  # there is nothing left to ask for
+            return hops, (_between(hops, by),)
+        crafted = hops_by_scapy(self._family, self._address, self._port, self._clock)
+        if crafted is None:
+            return hops, (_between(hops, by) if hops else _NOBODY,)
+        return _joined(hops, by, crafted)
 
     def _mtu(self) -> PathMtu:
         if not can_probe():
@@ -107,6 +113,26 @@ class PathProbe:
                     if found.path_bytes is not None:
                         return found
         return by_udp(self._family, self._address, self._clock)
+
+
+def _joined(hops: Hops, by: str, crafted: ScapyWay) -> tuple[Hops, tuple[str, ...]]:
+    """scapy's where the others were silent. Of ways that differ in length scapy's."""
+    told_by = f"scapy: {crafted.told_by}"
+    if len(hops) != len(crafted.hops):
+        return crafted.hops, (_between(crafted.hops, told_by),)
+    whole = tuple(hop if hop.address else other for hop, other in zip(hops, crafted.hops, strict=True))
+    added = [
+        f"hop {hop.number} by {told_by}{_FEW}"
+        for hop, before in zip(whole, hops, strict=True)
+        if hop.address and not before.address
+    ]
+    return whole, (_between(hops, by), *added)
+
+
+def _between(hops: Hops, by: str) -> str:
+    routers = len(hops) - 1
+    between = "no router" if routers == 0 else "1 router" if routers == 1 else f"{routers} routers"
+    return f"{between} between, by {by}{_FEW}"
 
 
 @dataclass(frozen=True, slots=True)
