@@ -27,7 +27,7 @@ def advice(
         case "link" | "loss" | "mtu":
             return link_advice(kind, subject, bound, study, evidence)
         case "cpu" | "disk" | "server" if evidence.is_far(subject):
-            return far_advice(kind, subject, bound, judged, evidence)
+            return far_advice(kind, subject, bound, study, judged, evidence)
         case "cpu":
             return _cpu(evidence.place(subject), bound, study, evidence)
         case "wait":

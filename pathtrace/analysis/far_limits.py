@@ -6,8 +6,8 @@ What crossed is known to ``link_use``, the other host to ``far_host``; here is o
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from pathtrace.analysis.evidence import Evidence, Span
 from pathtrace.analysis.far_host import (
@@ -221,22 +221,40 @@ def _trips(look: Look) -> Limit | None:
 
 
 def _largest_part(look: Look) -> Limit | None:
-    """Where requests follow one another, no core is full: the program that computes most of the time counts.
+    """Where requests wait for one another nothing is full: what is busy most of the time counts.
 
-    pathtrace's own client, the program under a mount, or the server, whichever does more.
+    pathtrace's own client, the program under a mount or the server, or the disk behind it.
     """
+    parts = sorted(_parts(look), key=lambda part: -part.share)
+    if not parts or parts[0].share < MOSTLY or (look.share or 0.0) >= WELL_BELOW:
+        return None  # a link as full as that may be what is waited for
+    first, others = parts[0], parts[1:]
+    text = f"{first.text}, more than all else: requests wait for one another"
+    also = tuple(part.resource for part in others if part.share >= first.share * (1 - TIE))
+    return Limit(first.resource, (*look.seen, text), also, utilisation=first.share)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    resource: str
+    share: float
+    text: str
+
+
+def _parts(look: Look) -> Iterator[_Part]:
+    """What was seen to be busy, each with its share of the time in which operations were in progress."""
     figures, evidence, span = look.figures, look.evidence, look.span
     own = figures.cpu_share if figures.cpu_share is not None else evidence.loop_cores(span)
-    other = busiest_program(figures, evidence, span, look.place)
-    most = max(own or 0.0, other[2] if other else 0.0)
-    if most < MOSTLY or (look.share or 0.0) >= WELL_BELOW:
-        return None
-    share = format_ratio(min(1.0, most))
-    said = f"computes {share} of the time, more than all else: requests wait for one another"
-    if other is None or (own or 0.0) >= other[2]:
-        return Limit(TRACER, (*look.seen, f"pathtrace's own client {said}"), utilisation=min(1.0, most))
-    text = f"{other[1]} on {other[0]} {said}"
-    return Limit(f"cpu:{look.place}", (*look.seen, text), utilisation=min(1.0, most))
+    if own:
+        share = min(1.0, own)
+        yield _Part(TRACER, share, f"pathtrace's own client computes {format_ratio(share)} of the time")
+    if (program := busiest_program(figures, evidence, span, look.place)) is not None:
+        share = min(1.0, program[2])
+        text = f"{program[1]} on {program[0]} computes {format_ratio(share)} of the time"
+        yield _Part(f"cpu:{look.place}", share, text)
+    disk = far_disk(figures, evidence, span, look.place)
+    if disk is not None and disk.busy is not None and served_by_disk(figures, disk):
+        yield _Part(f"disk:{look.place}", disk.busy, disk.text)
 
 
 def _wait(look: Look) -> Limit | None:
@@ -266,7 +284,10 @@ def _server(look: Look) -> Limit | None:
     if (why := _stands_empty(look)) is None:
         return None
     disk = far_disk(look.figures, look.evidence, look.span, look.place)
-    texts = (*look.seen, why, _unseen(look, disk))
+    alone = far_ceiling(look.evidence, look.place)
+    beside = _near_alone(look, alone)
+    told = f"{format_ratio(beside)} of what its disk does alone on {look.host}" if beside else None
+    texts = (*look.seen, why, *((told,) if told and beside and beside <= BEYOND else ()), _unseen(look, disk))
     return Limit(resource, texts, next_measurement=next_step(look))
 
 

@@ -131,4 +131,6 @@ def next_step(look: Look) -> str:
         return f"read more at a time: a pass took {took}, and {host} tells once or twice a second"
     if look.sockets is None:
         return "run on Linux, where the kernel tells of each connection"
-    return f"run `pathtrace probe`: the disk and the server of {look.place} each alone"
+    if look.evidence.ceiling(f"server:{look.place}") is None:
+        return f"run `pathtrace probe`: the disk and the server of {look.place} each alone"
+    return f"read {look.place} with more at once (`depth`, `workers`): what fills up then is the limit"

@@ -115,12 +115,22 @@ def _sparse(evidence: Evidence) -> Iterator[Finding]:
             yield Finding("sparse", text, (f"{format_bytes(facts.sparse_bytes)} of {format_bytes(size)}",))
 
 
+def _started_cold(evidence: Evidence, place: Place) -> bool:
+    """True if every repeat is known to have begun with the memory of the place's host empty of it."""
+    layer = "server_cache" if evidence.is_far(place.name) else "client_cache"
+    states = [
+        {each.state for each in start.layers if (each.layer, each.place) == (layer, place.name)}
+        for start in evidence.run.starts
+    ]
+    return bool(states) and all(found == {"cold"} for found in states)
+
+
 def _small(evidence: Evidence) -> Iterator[Finding]:
     """One for each host: its places are all told of together."""
     small: dict[str, list[str]] = {}
     for place, _, size in _file_sets(evidence):
         host = evidence.host(place.host)
-        if host is not None and size <= host.memory_bytes:
+        if host is not None and size <= host.memory_bytes and not _started_cold(evidence, place):
             small.setdefault(host.name, []).append(f"{place.name} ({format_bytes(size)})")
     for host in evidence.run.environment.hosts:
         if host.name in small:

@@ -99,7 +99,7 @@ def _hop_limit(
     path: Sequence[Segment],
 ) -> LimitedBy:
     holder, why = _holder(flow, index, stages)
-    limit = _handover(flow.hops[holder], path) or own[holder]
+    limit = (own[holder].resource != TRACER and _handover(flow.hops[holder], path)) or own[holder]
     ties = (*limit.also, *_near(limit.resource, totals(path)), *(own[index].also if holder != index else ()))
     also = tuple(dict.fromkeys(name for name in ties if name != limit.resource))
     following = limit.next_measurement

@@ -6,6 +6,7 @@ declared or negotiated is first reduced by what headers take.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -92,22 +93,32 @@ def link_uses(figures: StageFigures, evidence: Evidence, span: Span, place: str)
     inward, outward = f"{far}->{here}", f"{here}->{far}"
     ceilings = {way: link_ceiling(evidence, place, way) for way in (inward, outward)}
     moved = (
-        (inward, crossed.own_in, crossed.others_in, "rx"),
-        (outward, crossed.own_out, crossed.others_out, "tx"),
+        (inward, crossed.own_in, crossed.others_in, "rx", "bytes_received"),
+        (outward, crossed.own_out, crossed.others_out, "tx", "bytes_sent"),
     )
     return [
         LinkUse(
             link=link_name(evidence, place),
             direction=direction,
-            own_bytes_per_s=(own or 0.0) / figures.active_s,
+            own_bytes_per_s=(own or 0.0)
+            * _in_operations(figures, evidence, span, place, metric)
+            / figures.active_s,
             others_bytes_per_s=others / span.wall_s if span.wall_s else 0.0,
             ceiling=ceilings[direction],
             interface=crossed.traffic.interface if crossed.traffic else None,
             crossing=crossed,
             full_time=_full_time(evidence, span, crossed, counter, ceilings[direction]),
         )
-        for direction, own, others, counter in moved
+        for direction, own, others, counter, metric in moved
     ]
+
+
+def _in_operations(figures: StageFigures, evidence: Evidence, span: Span, place: str, metric: str) -> float:
+    """Share of the place's bytes that crossed while this stage's operations were in progress: others of the
+    flow may fetch from the same place, such as a command that opens the documents itself."""
+    whole = evidence.around("tcp", place, metric, span)
+    part = evidence.while_busy("tcp", place, metric, figures, span)
+    return min(1.0, part / whole) if whole and part is not None else 1.0
 
 
 def _full_time(
@@ -136,10 +147,19 @@ def link_ceiling(evidence: Evidence, place: str, direction: str) -> Ceiling | No
         if ceiling.direction in (None, direction) and impossible_text(evidence, place, ceiling) is None
     ]
     found += [each for each in (_negotiated(evidence, place), _declared(evidence, name)) if each is not None]
+    found = _held_by_declared(found)
     order = {source: at for at, source in enumerate(_BEST_FIRST)}
     return min(
         found, key=lambda each: (order.get(each.source, len(order)), each.direction is None), default=None
     )
+
+
+def _held_by_declared(found: list[Ceiling]) -> list[Ceiling]:
+    """What this end negotiated is more than the link where the other end, or a switch, has less: the smaller
+    word of the scenario counts."""
+    declared = [each.bytes_per_s for each in found if each.source == "declared" and each.bytes_per_s]
+    most = min(declared, default=math.inf)
+    return [each for each in found if each.source != "computed" or (each.bytes_per_s or 0.0) <= most]
 
 
 def link_ceilings(evidence: Evidence, name: str) -> list[Ceiling]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.far_host import protocol_of
+from pathtrace.analysis.limit import SLIGHT
 from pathtrace.analysis.limits import Judged
 from pathtrace.analysis.link_use import link_use
 from pathtrace.analysis.links import link_name
@@ -13,7 +14,7 @@ from pathtrace.analysis.round_trips import is_mapped
 from pathtrace.analysis.slow_link import is_slow
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.model.scenario import Action, Place
-from pathtrace.units import format_link
+from pathtrace.units import format_link, format_ratio
 
 _CRYPTOGRAPHY = {
     "smb": "turn signing and encryption of the share off, or let it sign with AES-GMAC",
@@ -50,10 +51,12 @@ def link_advice(kind: str, link: str, bound: str, study: FlowStudy, evidence: Ev
     return Advice(f"a faster {link} saves {bound}, as far as what stands behind it can follow", False)
 
 
-def far_advice(kind: str, place: str, bound: str, judged: Judged | None, evidence: Evidence) -> Advice:
-    """Of another host's cores, disk or server: a faster link there is useless, and that is said."""
+def far_advice(
+    kind: str, place: str, bound: str, study: FlowStudy, judged: Judged | None, evidence: Evidence
+) -> Advice:
+    """Of another host's cores, disk or server; and what little a faster link there would save."""
     host, link = evidence.place(place).host, link_name(evidence, place).partition(":")[2]
-    useless = f"; a faster {link} would change next to nothing"
+    useless = _of_a_faster_link(link, judged, place, study, evidence)
     if kind == "disk":
         return Advice(
             f"a faster disk under {place} on {host}, or memory to cache it, saves {bound}{useless}", False
@@ -66,6 +69,20 @@ def far_advice(kind: str, place: str, bound: str, judged: Judged | None, evidenc
     if lighter is not None:
         return Advice(f"one core does the work: {lighter}: saves {bound}{useless}", True)
     return Advice(f"a leaner server, or a faster core on {host}, saves {bound}{useless}", False)
+
+
+def _of_a_faster_link(
+    link: str, judged: Judged | None, place: str, study: FlowStudy, evidence: Evidence
+) -> str:
+    """Where requests wait for one another the time on the link is part of each: that much, and no more."""
+    use = link_use(judged.figures, evidence, study.span, place) if judged is not None else None
+    share = use.share if use is not None else None
+    if share is None or judged is None:
+        return ""
+    most = min(share, 1.0 - (judged.limit.utilisation or 0.0))  # while this is busy nobody waits for the link
+    if most < SLIGHT:
+        return f"; a faster {link} would change next to nothing"
+    return f"; a faster {link} saves {format_ratio(min(1.0, most))} of it at the very most"
 
 
 def trips_advice(place: Place, bound: str) -> Advice:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pathtrace.analysis.evidence import Evidence
-from pathtrace.analysis.limit import UNKNOWN
+from pathtrace.analysis.limit import BEYOND, UNKNOWN
 from pathtrace.analysis.link_use import link_uses
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.model.report import DatasetReport, ResourceReport
@@ -83,6 +83,8 @@ def _of_ceiling(
         share = full.get((ceiling.resource, ceiling.direction or ""))
     elif (share := used.get(ceiling.resource, (None, ""))[0]) is None:
         share = _rate_share(ceiling, kind, subject, studies)
+    if share is not None and share > BEYOND:
+        share = None  # that was no ceiling: something else served it, or other work was measured
     return ResourceReport(
         name=ceiling.resource,
         kind=kind,

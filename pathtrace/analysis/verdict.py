@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathtrace.analysis.caveats import fault_text, why_not_measured
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.known_documents import READ_AGAIN
-from pathtrace.analysis.limit import IDLE_LINK
+from pathtrace.analysis.limit import SLIGHT
 from pathtrace.analysis.links import crosses, no_hop_crosses, unused_links
 from pathtrace.analysis.sampled import share_of_pass
 from pathtrace.analysis.stand_ins import stand_ins
@@ -166,10 +166,12 @@ def _fullness(link: Link, resources: Sequence[ResourceReport], limits: str) -> s
     full = max((each.utilisation for each in mine if each.utilisation is not None), default=None)
     if full is None or all(each.ceiling_source not in ("measured", "computed") for each in mine):
         return "what the link itself can do was not measured"
-    text = f"the link was at most {format_ratio(min(1.0, full))} full"
-    if full <= IDLE_LINK and f":{link.name}" not in limits:
-        return f"{text}: a faster one would change next to nothing"
-    return text
+    share = format_ratio(min(1.0, full))
+    if f":{link.name}" in limits:
+        return f"the link was {share} full"
+    if full <= SLIGHT:
+        return f"the link was at most {share} full: a faster one would change next to nothing"
+    return f"the link was at most {share} full: a faster one saves no more of that time"
 
 
 def _first_step(ranking: Sequence[RankingEntry], flows: Sequence[FlowReport]) -> str:

@@ -33,9 +33,10 @@ def far_disk_probe(place: Place, port: PlacePort, far: FarHosts, clock: Clock) -
         return None
     files = _files_there(port, folder)
     resource = f"disk:{place.name}"
-    mean = sum(size for _, size in files) // max(1, len(files))
-    kind = FarFilesProbe if mean < MIB else FarDiskProbe
-    return kind(resource, shell, files, clock)
+    small = [(path, size) for path, size in files if size < MIB]
+    if 2 * sum(size for _, size in small) > sum(size for _, size in files):
+        return FarFilesProbe(resource, shell, small, clock)
+    return FarDiskProbe(resource, shell, files, clock)
 
 
 def _files_there(port: PlacePort, folder: str) -> list[tuple[str, int]]:

@@ -180,6 +180,7 @@ class Measurement:
         if not self._stop.asked:
             self._reached = await with_room(self._reached, self._places)
             self._checks = await ask_checks(self._scenario, self._executor, [*self._replay.skipped], clock)
+            self._progress.message("measuring each resource alone")
             hosts = {host.name: host for host in self._seen().hosts}
             around = Surroundings(self._endpoints, self._routes, hosts, self._far)
             self._probed = await self._probing.measure(

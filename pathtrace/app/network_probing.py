@@ -6,8 +6,9 @@ probe does is its own; which resource a way is called after is the scenario's.
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 
 from pathtrace.analysis.links import link_between
@@ -28,6 +29,7 @@ from pathtrace.replay.stop import StopRequest
 
 RESPONDER_PORT = 7411
 IPERF3_PORT = 5201
+_LISTENS_S = 1.0
 _FETCHED = frozenset({Action.READ, Action.LOOKUP})
 _SENT = frozenset({Action.WRITE, Action.INSERT, Action.PROCESS})
 _HOW = "start `pathtrace respond` on {host}, set PATHTRACE_TOKEN to its token here, then run again"
@@ -111,7 +113,7 @@ class NetworkProbes:
         """The best ceiling that can be had; a caveat says so where it was not measured."""
         resource, direction = self._resource(use.host), self._direction(use)
         reasons = []
-        for probe in self._measurers(use, endpoint, client, resource, direction):
+        async for probe in self._measurers(use, endpoint, client, resource, direction):
             try:
                 if (found := await probe.measure()) is not None:
                     return found
@@ -120,18 +122,22 @@ class NetworkProbes:
         self._not_measured(use.host, resource, reasons)
         return self._computed(use, endpoint, resource, direction)
 
-    def _measurers(
+    async def _measurers(
         self,
         use: LinkUse,
         endpoint: Endpoint,
         client: ResponderClient | None,
         resource: str,
         direction: str,
-    ) -> Iterator[Probe]:
+    ) -> AsyncIterator[Probe]:
         if client is not None:
             yield LinkProbe(resource, direction, use.way, client, self._clock)
-        where = self._scenario.host(use.host).iperf3 or _with_port(endpoint.address, IPERF3_PORT)
-        yield Iperf3Probe(resource, direction, use.way, where, self._clock)
+        stated = self._scenario.host(use.host).iperf3
+        if stated is not None:
+            yield Iperf3Probe(resource, direction, use.way, stated, self._clock)
+        elif await _listens(endpoint.address, IPERF3_PORT):  # nobody asked for it: no word if there is none
+            where = _with_port(endpoint.address, IPERF3_PORT)
+            yield Iperf3Probe(resource, direction, use.way, where, self._clock)
 
     def _computed(self, use: LinkUse, endpoint: Endpoint, resource: str, direction: str) -> Ceiling | None:
         """From what the interface at this end negotiated; of the other end only ssh could tell."""
@@ -164,3 +170,14 @@ class NetworkProbes:
 
 def _with_port(address: str, port: int) -> str:
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+
+
+async def _listens(address: str, port: int) -> bool:
+    """True if somebody takes a connection there; it is closed at once."""
+    try:
+        async with asyncio.timeout(_LISTENS_S):
+            _, writer = await asyncio.open_connection(address, port)
+    except (OSError, TimeoutError):
+        return False
+    writer.close()
+    return True

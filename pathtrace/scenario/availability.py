@@ -8,7 +8,6 @@ from pathtrace.scenario import document as doc
 from pathtrace.scenario.faults import Fault
 from pathtrace.scenario.tree import Path, Tree
 
-
 _AVAILABLE = ("smb", "sftp")
 
 

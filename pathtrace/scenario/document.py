@@ -101,7 +101,7 @@ class Files(PlaceOf):
     access: of.Access | None = key(None, "read; mmap is the default for GGUF and safetensors")
     block: of.Bytes = key("1 MiB", "Size of one read")
     depth: of.Depth = key(1, "Reads of one file under way at the same time")
-    there: of.Text | None = key(None, "Where the same files lie on their own host, to measure its disk by ssh")
+    there: of.Text | None = key(None, "Where the same files lie on their own host, to look at its disk")
 
 
 class Process(PlaceOf):

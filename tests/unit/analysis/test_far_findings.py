@@ -107,6 +107,12 @@ def test_writing_while_the_run_only_reads_is_another_job() -> None:
     assert found(seen_disk(1.0, written=1e5), "other-activity") == []
 
 
+def test_advice_behind_a_link_says_how_much_a_faster_one_would_save_beside_what_is_busy() -> None:
+    half = report(seen_disk(1.0, busy=0.7)).ranking[0]
+    assert half.resource == "disk:weights"
+    assert half.advice.endswith("a faster lan saves 30 % of it at the very most")
+
+
 def test_advice_behind_an_idle_link_says_that_a_faster_one_is_useless() -> None:
     first = report(seen_disk(1.0, busy=0.97)).ranking[0]
     assert (first.resource, first.free) == ("disk:weights", False)

@@ -138,7 +138,18 @@ def test_a_busy_disk_on_the_other_host_is_the_limit() -> None:
 
 
 def test_a_disk_that_is_half_busy_is_not() -> None:
-    assert limit(far_disk_way(0.5)) == "server:weights"
+    assert limit(far_disk_way(0.45)) == "server:weights"
+
+
+def test_a_disk_that_is_busy_most_of_the_time_is_where_requests_wait_for_one_another() -> None:
+    got = first_hop(far_disk_way(0.7)).limited_by
+    assert got.resource == "disk:weights"
+    assert got.evidence[-1].endswith("more than all else: requests wait for one another")
+
+
+def test_a_link_that_negotiated_more_than_the_scenario_says_carries_what_the_scenario_says() -> None:
+    computed = Ceiling("link:lan", 1177 * MB, None, None, "computed", "", 0.0, "nas->workstation")
+    assert limit(replace(FULL, ceilings=(computed,))) == "link:lan"
 
 
 def test_a_disk_that_is_busy_for_somebody_else_is_not() -> None:
