@@ -53,6 +53,6 @@ def describe(error: PlaceError) -> str:
 
 
 async def close_places(places: Mapping[str, Place]) -> None:
-    """Close every place; a cancellation meanwhile does not leave the rest open."""
-    for place in places.values():
-        await asyncio.shield(place.close())
+    """Close every place, side by side since one may wait for a host that is gone; a cancellation meanwhile
+    does not leave any open."""
+    await asyncio.shield(asyncio.gather(*(place.close() for place in places.values())))

@@ -22,6 +22,10 @@ GIVE_UP_AFTER = 20
 
 _LOOK_AGAIN_NS = 1_000_000_000
 
+HANGS = 5
+"""Operations in a row that ran into their time limit, after which a stage's flow is ended: each costs all of
+that limit, and whoever hangs as long as that seldom comes back."""
+
 Draw = Callable[[Sequence[Item], Clock], Sequence[Done]]
 
 

@@ -17,6 +17,7 @@ from pathtrace.ports import Lane
 from pathtrace.replay.budget import Budget
 from pathtrace.replay.operations import (
     GIVE_UP_AFTER,
+    HANGS,
     Execution,
     Recording,
     StageSetup,
@@ -52,6 +53,7 @@ class Stream:
         self._operations = 0
         self._latest = [-1] * len(setups)
         self._failures = [0] * len(setups)
+        self._hangs = [0] * len(setups)
         self._succeeded = [False] * len(setups)
         self._start_ns = self._clock()
         self._end_ns: int | None = None
@@ -217,8 +219,16 @@ class Stream:
     def _judge(self, stage: int, done: Done) -> None:
         if done.fault is None:
             self._succeeded[stage] = True
+            self._hangs[stage] = 0
             return
         self._failures[stage] += 1
+        self._hangs[stage] = self._hangs[stage] + 1 if done.timed_out else 0
+        if self._hangs[stage] >= HANGS:
+            setup = self._flow.stages[stage]
+            self.gave_up = (
+                f"{setup.action.value} at {setup.place}: {HANGS} operations in a row did not end, "
+                f"the last with: {done.fault}"
+            )
         if not self._succeeded[stage] and self._failures[stage] >= GIVE_UP_AFTER:
             setup = self._flow.stages[stage]
             self.gave_up = (

@@ -13,7 +13,7 @@ from pathtrace.model.sample import Outcome, Sample, Window
 from pathtrace.model.scenario import Action, Flow, Frequency, FrequencyKind, Hop, Phase, Stage
 from pathtrace.model.work import Item
 from pathtrace.replay.budget import Budget
-from pathtrace.replay.operations import GIVE_UP_AFTER, Execution, Recording, StageSetup
+from pathtrace.replay.operations import GIVE_UP_AFTER, HANGS, Execution, Recording, StageSetup
 from pathtrace.replay.stop import StopRequest
 from pathtrace.replay.stream import Stream
 from tests.replay.virtual import MS, FakePlace, ListSink, Quiet, play
@@ -184,3 +184,26 @@ def test_after_a_stop_no_further_operation_starts() -> None:
     sink, window, _ = stream_of(places, 100, stop=stop)
     assert len(of_stage(sink, 0)) == 3
     assert not window.complete
+
+
+def test_a_stage_that_hangs_after_it_had_worked_ends_the_execution_soon() -> None:
+    """Each operation that hangs costs the whole time limit: the rest of a long list may not."""
+    sink, window, stream = stream_of(
+        lambda clock: [FakePlace(clock), FakePlace(clock, lambda n: 1 if n < 3 else 5000)], 500, timeout_s=1
+    )
+    assert [s.outcome for s in of_stage(sink, 1)] == [Outcome.OK] * 3 + [Outcome.TIMEOUT] * HANGS
+    assert not window.complete
+    assert stream.gave_up == (
+        f"process at place1: {HANGS} operations in a row did not end, "
+        "the last with: no result within the time limit of 1 s"
+    )
+
+
+def test_operations_that_hang_now_and_then_do_not() -> None:
+    sink, window, _ = stream_of(
+        lambda clock: [FakePlace(clock), FakePlace(clock, lambda n: 1 if n % HANGS == 0 else 5000)],
+        20,
+        timeout_s=1,
+    )
+    assert len(of_stage(sink, 1)) == 20
+    assert window.complete
