@@ -118,11 +118,12 @@ def _by_tunnel(evidence: Evidence, place: str) -> Iterator[Finding]:
     """The route leads through something that the link is not."""
     route, link = route_of(evidence, place), _declared(evidence, link_name(evidence, place))
     facts = interface_facts(evidence, route.interface if route else None)
-    if route is None or link is None or facts is None or link.kind not in _WIRED:
+    if route is None or link is None or link.kind not in _WIRED:
         return
-    if facts.kind not in ("tunnel", "wifi"):
+    kind = route.interface_kind or (facts.kind if facts else None)
+    if kind not in ("tunnel", "wifi"):
         return
-    text = f"what goes to {route.host} is carried by {route.interface}, a {facts.kind}, not by {link.name}"
+    text = f"what goes to {route.host} is carried by {route.interface}, a {kind}, not by {link.name}"
     way = f"{route.address} by {route.interface}" + (f" and {route.gateway}" if route.gateway else "")
     others = [
         f"{each.name}: {', '.join(each.addresses)}"
@@ -146,7 +147,7 @@ def _elsewhere(evidence: Evidence, studies: Sequence[FlowStudy]) -> Iterator[Fin
             yield Finding(
                 "other-interface",
                 f"{use.interface} carried the bytes of {place}, though the route to {route.host} leads by "
-                f"{route.interface}",
+                f"{route.interface}{' (a tunnel)' if route.interface_kind == 'tunnel' else ''}",
                 (f"{format_rate(use.own_bytes_per_s)} on {use.interface} while it was busy",),
             )
 

@@ -171,7 +171,7 @@ def _fullness(link: Link, resources: Sequence[ResourceReport], limits: str) -> s
         return f"the link was {share} full"
     if full <= SLIGHT:
         return f"the link was at most {share} full: a faster one would change next to nothing"
-    return f"the link was at most {share} full: a faster one saves no more of that time"
+    return f"the link was at most {share} full"
 
 
 def _first_step(ranking: Sequence[RankingEntry], flows: Sequence[FlowReport]) -> str:

@@ -13,6 +13,7 @@ from pathtrace.analysis.network_evidence import (
     HEADER_BYTES,
     Crossing,
     crossing,
+    interface_facts,
 )
 from pathtrace.analysis.summary import StageFigures
 from pathtrace.model.report import Wire
@@ -30,12 +31,15 @@ def wire(stages: tuple[StageFigures, ...], payload: int, evidence: Evidence, spa
     sockets = [each.sockets for each in counted if each.sockets is not None]
     again = [each.retransmits for each in sockets if each.retransmits is not None]
     trips = [each.rtt_s for each in sockets if each.rtt_s is not None]
+    carried_by = next((each.traffic.interface for each in counted if each.traffic is not None), None)
+    facts = interface_facts(evidence, carried_by)
     return Wire(
         bytes=carried,
         overhead_ratio=carried / payload - 1 if carried is not None and payload else None,
         retransmits=round(sum(again)) if again else None,
         rtt_s=max(trips, default=None),
-        interface=next((each.traffic.interface for each in counted if each.traffic is not None), None),
+        interface=carried_by,
+        interface_kind=facts.kind if facts else None,
     )
 
 
