@@ -27,6 +27,8 @@ class Route:
     gateway: str | None
     """None: directly connected."""
     mtu_bytes: int | None
+    interface_kind: str | None = None
+    """As ``Interface.kind`` has it: through a tunnel bytes go another way than the cable's."""
 
 
 @dataclass(frozen=True, slots=True)

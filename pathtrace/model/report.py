@@ -143,6 +143,8 @@ class Wire:
     rtt_s: float | None
     interface: str | None = None
     """This host's, that carried them."""
+    interface_kind: str | None = None
+    """As ``Interface.kind`` has it."""
 
 
 @dataclass(frozen=True, slots=True)

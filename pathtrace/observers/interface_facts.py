@@ -99,6 +99,13 @@ def _rate(gigatransfers: float, lanes: int) -> float:
     return bytes_per_s_of_megabits(gigatransfers * 1000 * carried * lanes)
 
 
+def kind_of(link: Link, sysfs: str = "/sys") -> str | None:
+    """ethernet, wifi, tunnel, or the kernel's word for another virtual one; None: it is nothing of these."""
+    _, bus_address = _driver(link.name)
+    bus_address = link.parent if link.parent_bus == "pci" else bus_address
+    return _kind(link, f"{sysfs}/bus/pci/devices/{bus_address}", sysfs)
+
+
 def _kind(link: Link, device: str, sysfs: str) -> str | None:
     if link.type == _LOOPBACK:
         return "loopback"

@@ -12,6 +12,7 @@ import sys
 
 from pathtrace.model.network import Route
 from pathtrace.observers import netlink
+from pathtrace.observers.interface_facts import kind_of
 from pathtrace.observers.links import Link, links
 
 _GET_ROUTE = 26
@@ -57,6 +58,7 @@ def _route(host: str, address: str, link: Link, found: dict[int, bytes]) -> Rout
         source=_text(found.get(_SOURCE)),
         gateway=_text(gateway),
         mtu_bytes=int.from_bytes(mtu, sys.byteorder) if mtu else link.mtu_bytes,
+        interface_kind=kind_of(link),
     )
 
 

@@ -329,6 +329,7 @@ def _route() -> Document:
         source=_TEXT_OR_NULL,
         gateway=_TEXT_OR_NULL,
         mtu_bytes=_COUNT_OR_NULL,
+        interface_kind=_TEXT_OR_NULL,
     )
 
 

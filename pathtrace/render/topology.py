@@ -44,7 +44,7 @@ class DrawnHop:
         wire = self.report.wire if self.report else None
         if self.link is None or wire is None or wire.interface is None:
             return self.link
-        return f"{self.link} by {wire.interface}"
+        return f"{self.link} by {wording.interface(wire.interface, wire.interface_kind)}"
 
 
 def drawn_hops(scenario: Scenario, report: Report | None) -> tuple[DrawnHop, ...]:

@@ -27,9 +27,10 @@ def ways_view(paths: Sequence[PathFacts], known: Sequence[Route]) -> Iterator[Re
 
 
 def _path(path: PathFacts, route: Route | None) -> Iterator[str]:
-    way = f"{path.address} by {route.interface}" if route else path.address
+    kind = route.interface_kind if route else None
+    way = f"{path.address} by {wording.interface(route.interface, kind)}" if route else path.address
     connect = f", a connection takes {format_duration(path.connect_s)}" if path.connect_s else ""
-    yield f"{way}, {_routed(path)}{connect}"
+    yield f"{way}, {_routed(path, kind)}{connect}"
     if _ordinary(path):  # its evidence would say the same once more
         yield f"packets pass whole up to {path.path_mtu_bytes:,} bytes, the most that are sent"
         return
@@ -45,12 +46,12 @@ def _ordinary(path: PathFacts) -> bool:
     return whole and not path.black_hole and path.routed is False and path.connect_s is not None
 
 
-def _routed(path: PathFacts) -> str:
+def _routed(path: PathFacts, kind: str | None) -> str:
     if path.routed is None:
         return "whether routers lie between is not known"
     between = path.hops[:-1]
     if not between:
-        return "directly connected"
+        return "no router seen within it" if kind == wording.TUNNEL else "directly connected"
     return f"through {', '.join(hop.address or 'a silent router' for hop in between)}"
 
 
@@ -62,6 +63,7 @@ def route_document(route: Route) -> Document:
         "source": route.source,
         "gateway": route.gateway,
         "mtu_bytes": route.mtu_bytes,
+        "interface_kind": route.interface_kind,
     }
 
 

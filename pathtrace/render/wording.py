@@ -26,6 +26,8 @@ from pathtrace.units import format_bytes, format_count, format_duration, format_
 
 NOTHING = "–"
 NOT_MEASURED = "not measured"
+TUNNEL = "tunnel"
+"""A kind of interface: what goes through it takes some other way than the cable that was thought of."""
 FAR = 0.3
 """A spread beyond this ratio is shown by its ends: it is seldom as wide to both sides."""
 LITTLE_SHARE = 0.01
@@ -54,6 +56,11 @@ def counted(count: int, noun: str) -> str:
 
 def duration(value_s: float | None) -> str:
     return NOTHING if value_s is None else format_duration(value_s)
+
+
+def interface(name: str, kind: str | None) -> str:
+    """``eth0``, but ``wg0 (a tunnel)``."""
+    return f"{name} (a tunnel)" if kind == TUNNEL else name
 
 
 def on_the_wire(wire: Wire) -> str:

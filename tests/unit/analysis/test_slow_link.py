@@ -70,6 +70,29 @@ def test_a_route_through_a_tunnel_is_named_with_the_interface() -> None:
     assert report(way).verdict.lines[0].startswith("what goes to nas is carried by wg0")
 
 
+def test_the_route_alone_tells_that_it_leads_through_a_tunnel() -> None:
+    made = run(Way(took_ms=89, route="tailscale0", carried_by="tailscale0"))
+    routes = tuple(replace(route, interface_kind="tunnel") for route in made.routes)
+    lines = analyse(replace(made, routes=routes)).verdict.lines
+    assert lines[0].startswith(
+        "what goes to nas is carried by tailscale0, a tunnel, not by lan; mend the route"
+    )
+
+
+def test_a_report_says_that_a_tunnel_carried_the_bytes() -> None:
+    tunnel = Interface("wg0", None, 1420, True, None, "tunnel", None, ("10.9.0.1",))
+    wire = first_hop(Way(took_ms=89, route="wg0", carried_by="wg0", interfaces=(tunnel,))).wire
+    assert wire is not None
+    assert (wire.interface, wire.interface_kind) == ("wg0", "tunnel")
+
+
+def test_bytes_outside_the_tunnel_that_the_route_leads_through_are_seen_there() -> None:
+    made = run(Way(took_ms=89, carried_by="eth1"))
+    routes = tuple(replace(route, interface_kind="tunnel") for route in made.routes)
+    texts = [each.text for each in analyse(replace(made, routes=routes)).findings]
+    assert any(text.endswith("though the route to nas leads by eth0 (a tunnel)") for text in texts)
+
+
 def test_a_tunnel_that_was_declared_as_one_is_no_surprise() -> None:
     tunnel = Interface("wg0", None, 1420, True, None, "tunnel", None, ())
     links = "{lan: {hosts: [nas, workstation], speed: 1 Gbit/s, kind: tunnel}}"

@@ -75,6 +75,19 @@ def test_a_way_with_nothing_odd_on_it_is_said_in_two_lines_and_any_other_with_it
     ]
 
 
+def test_a_way_through_a_tunnel_is_called_one() -> None:
+    tunnel = replace(example.ROUTES[0], interface="wg0", interface_kind="tunnel")
+    text = drawn(Group(*ways_view(example.PATHS, (tunnel,))), 100)
+    assert (
+        "192.168.1.10 by wg0 (a tunnel), no router seen within it, a connection takes 310 µs"
+        in text.splitlines()[2]
+    )
+    document = probe_document(replace(REPORT, routes=(tunnel,)))["routes"]
+    assert isinstance(document, list)
+    assert isinstance(document[0], dict)
+    assert document[0]["interface_kind"] == "tunnel"
+
+
 def test_the_keys_of_the_document_never_change_unnoticed() -> None:
     assert sorted(keys_of(probe_document(REPORT))) == (GOLDEN / "probe_keys.txt").read_text().split()
 

@@ -30,6 +30,15 @@ def test_several_links_are_all_named_and_an_undeclared_one_says_so() -> None:
     assert link_between(none, archive, indexer) == "nas-workstation (link not declared)"
 
 
+def test_a_tunnel_that_carried_the_bytes_is_called_one() -> None:
+    hop = example.ARCHIVE_INDEXER
+    assert hop.wire is not None
+    wire = replace(hop.wire, interface="tailscale0", interface_kind="tunnel")
+    report = replace(example.REPORT, hops=(replace(hop, wire=wire),))
+    drawn = drawn_hops(example.SCENARIO, report)[1]
+    assert drawn.labels()[0] == "lan 1 Gbit/s by tailscale0 (a tunnel) · read"
+
+
 def test_labels_say_way_and_work_then_figures() -> None:
     drawn = drawn_hops(example.SCENARIO, example.REPORT)[1]
     assert drawn.labels() == (
