@@ -27,6 +27,7 @@ from pathtrace.analysis.slow_link import link_faults
 from pathtrace.analysis.spread import estimate, middle
 from pathtrace.analysis.study import FlowStudy, daily, study
 from pathtrace.analysis.summary import ExecutionFigures, execution_figures
+from pathtrace.analysis.unobserved import not_observed
 from pathtrace.analysis.verdict import verdict
 from pathtrace.model.report import (
     Caveat,
@@ -82,7 +83,7 @@ def assemble(run: Run) -> Report:
     evidence, gathered = Evidence(run), _Gathered(run)
     studies = _studies(evidence, gathered)
     observed = _observed(evidence, gathered, studies)
-    doubts = caveats(run, tuple(studies.values()))
+    doubts = (*caveats(run, tuple(studies.values())), *not_observed(evidence, studies.values()))
     asked = _requests(gathered)
     requests = tuple(report for report in asked if report.after_idle_s is None)
     counted = {index: _counted(run, each, observed[index], requests) for index, each in studies.items()}
