@@ -117,6 +117,14 @@ def needed_probes(environ: Mapping[str, str]) -> Probing:
     return NeededProbes(environ.get("PATHTRACE_TOKEN") or None)
 
 
+def all_probes(environ: Mapping[str, str]) -> Probing:
+    """The same, and each link in both directions, whichever way the scenario's bytes go."""
+    from pathtrace.app.network_probing import links_both_ways
+    from pathtrace.app.probing import NeededProbes
+
+    return NeededProbes(environ.get("PATHTRACE_TOKEN") or None, links_both_ways)
+
+
 def no_probes() -> Probing:
     """No resource is measured alone."""
     from pathtrace.app.probing import NoProbes

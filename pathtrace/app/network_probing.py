@@ -57,6 +57,12 @@ def links_needed(scenario: Scenario, places: Mapping[str, Place]) -> tuple[LinkU
     return tuple(dict.fromkeys(uses))
 
 
+def links_both_ways(scenario: Scenario, places: Mapping[str, Place]) -> tuple[LinkUse, ...]:
+    """The same links, and each the other way round too."""
+    hosts = dict.fromkeys(use.host for use in links_needed(scenario, places))
+    return tuple(LinkUse(host, way) for host in hosts for way in Way)
+
+
 def _way(action: Action) -> Way | None:
     if action in _FETCHED:
         return Way.TO_HERE

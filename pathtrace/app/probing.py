@@ -6,13 +6,13 @@ Runs after the timed part, so that nothing it reads can warm what is being measu
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from pathtrace.app.far_hosts import FarHosts
 from pathtrace.app.far_probing import far_disk_probe, server_probe, unless_link
-from pathtrace.app.network_probing import NetworkProbes, links_needed
+from pathtrace.app.network_probing import LinkUse, NetworkProbes, links_needed
 from pathtrace.app.rereading import Rereading
 from pathtrace.errors import OperationError, PlaceError
 from pathtrace.model.network import Endpoint, Route
@@ -43,6 +43,7 @@ _MOST_S = 120.0
 
 Key = tuple[str, str | None]
 """Resource and direction."""
+ChooseLinks = Callable[[Scenario, Mapping[str, PlacePort]], tuple[LinkUse, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +89,11 @@ class NoProbes:
 
 
 class NeededProbes:
-    """Those that the scenario's hops need, each once."""
+    """Those that the scenario's hops need, each once. ``links``: which links, and which way."""
 
-    def __init__(self, token: str | None) -> None:
+    def __init__(self, token: str | None, links: ChooseLinks = links_needed) -> None:
         self._token = token
+        self._links = links
         self.secrets: tuple[str, ...] = (token,) if token else ()
 
     async def measure(
@@ -105,7 +107,7 @@ class NeededProbes:
         """The ceilings of what the flows use; one that cannot be known is left out."""
         start = clock()
         network = NetworkProbes(scenario, around.endpoints, around.routes, around.hosts, self._token, clock)
-        found = await network.measure(links_needed(scenario, places), stop)
+        found = await network.measure(self._links(scenario, places), stop)
         known: dict[Key, Ceiling] = {(each.resource, each.direction): each for each in found.ceilings}
         for flow in scenario.flows:
             if not all(name in places for name in flow.path):

@@ -47,7 +47,7 @@ def command(scenario: Path | None, store: Path | None, as_json: bool) -> int:
 
     loaded = app.load_scenario(given_scenario(scenario, "probe"), os.environ)
     asked: list[int] = []
-    probing = app.probe(loaded, given_store(store), app.needed_probes(os.environ))
+    probing = app.probe(loaded, given_store(store), app.all_probes(os.environ))
     try:
         report = event_loop.run(_unless_stopped(probing, asked))
     except asyncio.CancelledError:

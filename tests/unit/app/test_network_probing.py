@@ -9,7 +9,7 @@ import pytest
 
 from pathtrace.app import network_probing
 from pathtrace.app.far_probing import unless_link
-from pathtrace.app.network_probing import LinkUse, NetworkProbes, links_needed
+from pathtrace.app.network_probing import LinkUse, NetworkProbes, links_both_ways, links_needed
 from pathtrace.model.network import Endpoint, Route
 from pathtrace.model.run import Ceiling, HostFacts, Interface
 from pathtrace.probes.responder_client import Way
@@ -44,6 +44,13 @@ def test_a_flow_that_cannot_run_needs_none_and_questions_are_too_small_to_fill_o
     scenario = read(text_of(HOSTS, model))
     everything = {place.name: FakePlace(lambda: 0) for place in scenario.places}
     assert links_needed(scenario, everything) == ()
+
+
+def test_who_looks_at_links_alone_sees_both_directions() -> None:
+    scenario = read(text_of(HOSTS, PLACES.replace("path: /srv/archive", 'url: "smb://nas/archive"')))
+    places = {place.name: FakePlace(lambda: 0) for place in scenario.places}
+    assert links_needed(scenario, places) == (TO_NAS,)
+    assert links_both_ways(scenario, places) == (TO_NAS, LinkUse("nas", Way.TO_THERE))
 
 
 def probes(scenario: Scenario, port: int, token: str | None, speed: float | None) -> NetworkProbes:
