@@ -103,6 +103,11 @@ class Observer(Protocol):
     """What else can be seen meanwhile. Missing rights or files give no readings, never an error."""
 
     @property
+    def name(self) -> str:
+        """What its cost is booked on; several observers may share one."""
+        ...
+
+    @property
     def period_s(self) -> float:
         """How often ``observe`` wants to be called."""
         ...

@@ -130,13 +130,25 @@ class Activity:
 
 
 @dataclass(frozen=True, slots=True)
+class ObserverCost:
+    """What an observer's looks took, as a ratio of the wall time of all repeats."""
+
+    observer: str
+    ratio: float
+
+
+@dataclass(frozen=True, slots=True)
 class OwnCost:
-    """pathtrace's own cost: CPU of recording and observing as a ratio of the timed wall time."""
+    """pathtrace's own cost: CPU of recording and observing as a ratio of the wall time of all repeats."""
 
     recording_ratio: float
     observing_ratio: float
     sample_ns: float
     """Cost of taking and packing one sample, measured at the start of the run."""
+    probes_s: float | None = None
+    """How long the probes took, once all repeats were over; None: there were none."""
+    observers: tuple[ObserverCost, ...] = ()
+    """The parts of ``observing_ratio``."""
 
 
 @dataclass(frozen=True, slots=True)

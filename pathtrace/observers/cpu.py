@@ -16,6 +16,7 @@ _BUSY = ("user", "nice", "system", "irq", "softirq")
 class CpuObserver:
     """Observer "cpu", subject "all" and "core0", "core1", …: ``busy_s``, ``iowait_s`` where known."""
 
+    name = "cpu"
     period_s = 0.1
 
     def observe(self, at_ns: int) -> Sequence[Reading]:

@@ -25,6 +25,7 @@ class DiskObserver:
     ``read_bytes``, ``write_bytes``, ``read_count``, ``write_count``, and ``busy_s`` where known.
     """
 
+    name = "disk"
     period_s = 0.1
 
     def __init__(self, proc: str = "/proc", sys_block: str = "/sys/class/block") -> None:

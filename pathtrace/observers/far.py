@@ -37,6 +37,7 @@ class FarWatch:
     work. Their times are ``clock`` at the receipt, so ``clock`` must count from the run's origin.
     """
 
+    name = "far"
     period_s = 0.5
 
     def __init__(self, host: str, shell: Shell, clock: Clock) -> None:

@@ -32,6 +32,7 @@ class InterfaceObserver:
     Linux ``carrier_changes`` (how often the link went away or came back).
     """
 
+    name = "interface"
     period_s = 0.1
 
     def __init__(self) -> None:

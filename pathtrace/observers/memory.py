@@ -18,6 +18,7 @@ _FIELDS = ((b"MemAvailable", "available_bytes"), (b"Cached", "cached_bytes"), (b
 class MemoryObserver:
     """Observer "memory", subject "host": available, cached, dirty and swap-used ``…_bytes``."""
 
+    name = "memory"
     period_s = 0.1
 
     def __init__(self, proc: str = "/proc") -> None:

@@ -32,6 +32,7 @@ class HelperObserver:
     most since the look before, added up, so that work which wanders from thread to thread counts as one's.
     """
 
+    name = "helper"
     period_s = 0.1
 
     def __init__(self, mounts: Mapping[str, Mount], proc: str = "/proc") -> None:

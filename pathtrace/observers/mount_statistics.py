@@ -47,6 +47,7 @@ class MountObserver:
     (from sent to answered), ``execute_s``, and of reads alone ``read_rtt_s``.
     """
 
+    name = "mount"
     period_s = 0.5
 
     def __init__(self, mounts: Mapping[str, Mount], proc: str = "/proc") -> None:

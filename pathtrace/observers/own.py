@@ -38,6 +38,7 @@ class OwnObserver:
     for once a second.
     """
 
+    name = "self"
     period_s = 0.1
 
     def __init__(self) -> None:

@@ -15,6 +15,7 @@ class WorkerObserver:
     It does one thing at a time, in that thread. ``pids`` is asked at each look, since workers come and go.
     """
 
+    name = "workers"
     period_s = 0.1
 
     def __init__(self, pids: Callable[[], Sequence[int]]) -> None:

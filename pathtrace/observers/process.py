@@ -33,6 +33,8 @@ class ProcessObserver:
     file mapped into memory count in ``read_bytes`` and ``major_faults``, not in ``rchar_bytes``.
     """
 
+    name = "process"
+
     def __init__(self, servers: Mapping[str, int], proc: str = "/proc") -> None:
         self._places: dict[int, list[str]] = {}
         for place, pid in servers.items():

@@ -48,6 +48,8 @@ class TcpObserver:
     and ``path_mtu_bytes`` (medians). What a socket counted after the last look at it is not seen.
     """
 
+    name = "tcp"
+
     def __init__(self, endpoints: Mapping[str, Endpoint]) -> None:
         """``endpoints`` by place. Those whose address is not numeric are left out."""
         self._tallies: dict[str, _Tally] = {}

@@ -46,7 +46,7 @@ def _host(host: HostFacts) -> Document:
     ]
     return {
         "cpu": host.cpu,
-        "memory_bytes": host.memory_bytes,
+        "memory_bytes": host.memory_bytes or None,  # 0: another host that did not tell
         "kernel": host.kernel,
         "gpus": list(host.gpus),
         "mounts": mounts,

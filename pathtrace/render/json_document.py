@@ -17,7 +17,7 @@ from pathtrace.model.report import (
     RequestsReport,
     ResourceReport,
 )
-from pathtrace.model.run import Activity, Run
+from pathtrace.model.run import Activity, OwnCost, Run
 from pathtrace.model.scenario import Scenario, Workload
 from pathtrace.model.work import PlaceFacts
 from pathtrace.render import figures
@@ -25,6 +25,7 @@ from pathtrace.render.conditions import start_layers, start_word
 from pathtrace.render.environment import environment
 from pathtrace.render.figures import Document, Json
 from pathtrace.render.ways import path_document, route_document
+from pathtrace.units import seconds
 
 RUN_FORMAT = "pathtrace.run/1"
 CHECK_FORMAT = "pathtrace.check/1"
@@ -58,6 +59,7 @@ def run_document(run: Run, report: Report) -> Document:
         "repeats": [_repeat(repeat) for repeat in report.repeats],
         "routes": [route_document(route) for route in run.routes],
         "paths": [path_document(path) for path in run.paths],
+        "own_cost": _own_cost(run.cost),
     }
     return {key: figures.finite(value) for key, value in document.items()}
 
@@ -193,6 +195,19 @@ def _spread(estimate: Estimate | None) -> Json:
     if estimate is None:
         return None
     return {"median": estimate.value, "low": estimate.low, "high": estimate.high}
+
+
+def _own_cost(cost: OwnCost | None) -> Json:
+    """What measuring itself took; ratios are of the wall time of all repeats."""
+    if cost is None:
+        return None
+    return {
+        "recording_ratio": cost.recording_ratio,
+        "observing_ratio": cost.observing_ratio,
+        "sample_s": seconds(cost.sample_ns),
+        "probes_s": cost.probes_s,
+        "observers": {each.observer: each.ratio for each in cost.observers},
+    }
 
 
 def _requests(report: Report, scenario: Scenario) -> Json:

@@ -83,7 +83,8 @@ def _configuration(run: Run, report: Report) -> Iterator[str]:
     yield from _section("Configuration")
     for host in run.environment.hosts:
         cpu = f"{host.cpu or 'CPU not known'}, {wording.counted(host.cores, 'core')}"
-        facts = (cpu, f"{format_bytes(host.memory_bytes)} memory", host.kernel, *host.gpus, *host.servers)
+        memory = f"{format_bytes(host.memory_bytes)} memory" if host.memory_bytes else "memory not known"
+        facts = (cpu, memory, host.kernel, *host.gpus, *host.servers)
         yield f"- {escaped(host.name)}: {escaped(', '.join(facts))}"
     for link in run.scenario.links:
         speed = "speed not stated" if link.speed_bytes_per_s is None else format_link(link.speed_bytes_per_s)

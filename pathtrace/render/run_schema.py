@@ -52,6 +52,7 @@ def run_schema() -> Document:
         repeats=_list(_repeat()),
         routes=_list(_route()),
         paths=_list(_path()),
+        own_cost=_or_null(_own_cost()),
     )
     return {"$schema": DIALECT, "title": "A pathtrace run", **schema}
 
@@ -161,7 +162,7 @@ def _environment() -> Document:
     )
     host = _object(
         cpu=_TEXT_OR_NULL,
-        memory_bytes=_COUNT,
+        memory_bytes=_COUNT_OR_NULL,
         kernel=_TEXT,
         gpus=_list(_TEXT),
         mounts=_list(mount),
@@ -346,4 +347,14 @@ def _path() -> Document:
         connect_s=_FIGURE_OR_NULL,
         evidence=_list(_TEXT),
         took_s=_FIGURE,
+    )
+
+
+def _own_cost() -> Document:
+    return _object(
+        recording_ratio=_FIGURE,
+        observing_ratio=_FIGURE,
+        sample_s=_FIGURE,
+        probes_s=_FIGURE_OR_NULL,
+        observers=_named(_FIGURE),
     )

@@ -129,10 +129,11 @@ def condition(run: Run) -> str:
 def own_cost(cost: OwnCost | None) -> str:
     if cost is None:
         return "pathtrace's own cost: not measured"
+    probes = "" if cost.probes_s is None else f"; probes took {format_duration(cost.probes_s)} afterwards"
     return (
         f"pathtrace's own cost: recording {format_ratio(cost.recording_ratio)} and observing "
         f"{format_ratio(cost.observing_ratio)} of the timed time, "
-        f"{format_duration(seconds(cost.sample_ns))} a sample"
+        f"{format_duration(seconds(cost.sample_ns))} a sample{probes}"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pathtrace.model.work import Clock
 from pathtrace.ports import Observer, Sink
@@ -21,7 +21,12 @@ class Meter:
         self._sink = sink
         self._clock = clock
         self._origin_ns = origin_ns
-        self.observing_ns = 0
+        self._cost_ns: dict[str, int] = {}
+
+    @property
+    def cost_ns(self) -> Mapping[str, int]:
+        """What looking took so far, by the observers' names."""
+        return self._cost_ns
 
     def mark(self) -> None:
         """Read every counter now."""
@@ -46,4 +51,4 @@ class Meter:
             self._sink.reading(reading)
         ended = self._clock()
         self._due[observer] = started + nanoseconds(observer.period_s) - SLACK_NS
-        self.observing_ns += ended - started
+        self._cost_ns[observer.name] = self._cost_ns.get(observer.name, 0) + ended - started

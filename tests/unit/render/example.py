@@ -40,6 +40,7 @@ from pathtrace.model.run import (
     HostFacts,
     Interface,
     Mount,
+    ObserverCost,
     OwnCost,
     Reached,
     Run,
@@ -284,7 +285,7 @@ RUN = Run(
     windows=(Window(0, 1, 0, 1, 0, 43_800_000_000, True, (2, 2, 2)),),
     ceilings=(),
     activity=(Activity("workstation", 3.5, 120_000.0, None, ("updatedb 4 % CPU",)),),
-    cost=OwnCost(0.004, 0.003, 610.0),
+    cost=OwnCost(0.004, 0.003, 610.0, 14.2, (ObserverCost("cpu", 0.001), ObserverCost("tcp", 0.002))),
     caveats=(),
     faults=(),
     samples=SampleTable(cast("object", NoRows())),  # type: ignore[arg-type]  # no numpy needed here

@@ -2,16 +2,18 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pathtrace.model.report import Report, RequestsReport, Throughput
 from pathtrace.model.run import Run
 from pathtrace.render.json_document import check_document, run_document
+from pathtrace.render.markdown import run_page
 from tests.unit.render import example
 
 KEYS = Path(__file__).parent / "golden"
-ANY_NAME = {"dataset", "capacity", "hosts", "other_activity", "memory", "room"}
+ANY_NAME = {"dataset", "capacity", "hosts", "other_activity", "memory", "room", "observers"}
 
 
 def keys_of(value: object, path: str = "") -> set[str]:
@@ -115,3 +117,23 @@ def test_a_host_that_nobody_looked_at_has_no_activity_rather_than_none_at_all() 
         "network_bytes_per_s": None,
         "notable": ["updatedb 4 % CPU"],
     }
+
+
+def test_a_host_that_did_not_tell_its_memory_has_none_in_the_document_and_on_the_page() -> None:
+    silent = replace(example.ENVIRONMENT.hosts[0], name="nas", memory_bytes=0)
+    run = replace(example.RUN, environment=replace(example.ENVIRONMENT, hosts=(silent,)))
+    document: Any = run_document(run, example.REPORT)
+    assert document["environment"]["hosts"]["nas"]["memory_bytes"] is None
+    assert "memory not known" in run_page(run, example.REPORT)
+
+
+def test_what_measuring_itself_took_is_told_by_observer_with_the_probes_beside_it() -> None:
+    document: Any = run_document(example.RUN, example.REPORT)
+    assert document["own_cost"] == {
+        "recording_ratio": 0.004,
+        "observing_ratio": 0.003,
+        "sample_s": 6.1e-7,
+        "probes_s": 14.2,
+        "observers": {"cpu": 0.001, "tcp": 0.002},
+    }
+    assert run_document(replace(example.RUN, cost=None), example.REPORT)["own_cost"] is None
