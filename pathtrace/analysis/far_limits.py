@@ -138,7 +138,14 @@ def _link(look: Look) -> Limit | None:
         texts.append(f"it was at its ceiling {format_ratio(use.full_time)} of the time")
     if use.others_bytes_per_s > SLIGHT * use.rate:
         texts.append(f"{format_rate(use.others_bytes_per_s)} of it are other traffic")
-    return Limit(look.link, tuple(texts), utilisation=min(1.0, share))
+    said = use.ceiling is not None and use.ceiling.source not in ("measured", "computed")
+    # What is only said of a link may be less than it carries: then something else happens to be as fast.
+    return Limit(
+        look.link,
+        tuple(texts),
+        next_measurement=next_step(look) if said else None,
+        utilisation=min(1.0, share),
+    )
 
 
 def _mtu(look: Look) -> Limit | None:

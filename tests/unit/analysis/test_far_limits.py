@@ -57,6 +57,14 @@ def test_a_declared_link_is_held_against_what_its_speed_carries_of_payload() -> 
     assert limit(replace(FULL, took_ms=106, ceilings=())) == "unknown"
 
 
+def test_a_link_that_is_full_by_its_declared_speed_alone_is_to_be_measured() -> None:
+    declared, measured = (first_hop(way).limited_by for way in (replace(FULL, ceilings=()), FULL))
+    assert (declared.resource, measured.resource) == ("link:lan", "link:lan")
+    assert declared.next_measurement is not None
+    assert declared.next_measurement.startswith("run `pathtrace respond` on nas")
+    assert measured.next_measurement is None
+
+
 def test_a_link_of_which_nothing_is_known_is_unknown_and_says_how_to_measure_it() -> None:
     got = first_hop(replace(FULL, links="{}", ceilings=())).limited_by
     assert (got.resource, got.next_measurement) == (
