@@ -276,3 +276,23 @@ def test_what_is_no_count_is_refused(value: object) -> None:
 
 def test_a_kernels_megabits_become_bytes_per_second() -> None:
     assert units.bytes_per_s_of_megabits(1000) == units.parse_rate("1 Gbit/s")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("3%", 0.03), (" 2.5 % ", 0.025), ("0%", 0.0), ("100%", 1.0), ("0.1%", 0.001)]
+)
+def test_ratios_are_read_from_per_cent(text: str, expected: float) -> None:
+    assert units.parse_ratio(text) == expected
+
+
+@pytest.mark.parametrize("text", ["3", "3s", "3 percent", "%", "-3%", "3%%", "", "1e3%"])
+def test_what_is_no_per_cent_is_refused_with_what_is_allowed(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        units.parse_ratio(text)
+    assert str(caught.value) == f"{text!r} is not a share in per cent"
+    assert caught.value.hint == "write a number and %, as in 3% or 2.5%"
+
+
+@given(st.integers(1, 99_999))
+def test_a_ratio_survives_being_written_in_per_cent(thousandths: int) -> None:
+    assert units.parse_ratio(f"{thousandths / 1000}%") == pytest.approx(thousandths / 100_000)
