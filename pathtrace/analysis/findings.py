@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from pathtrace.analysis.data_kinds import rebuilding
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.far_findings import far_findings, is_faster_after_first
 from pathtrace.analysis.frequency import Observed
 from pathtrace.analysis.limit import BEYOND
 from pathtrace.analysis.memory_use import memory_findings
+from pathtrace.analysis.repeats import drifts, two_kinds
 from pathtrace.analysis.sampled import sampled
 from pathtrace.analysis.slope import slopes
 from pathtrace.analysis.study import FlowStudy
@@ -24,7 +23,6 @@ from pathtrace.units import format_bytes, format_duration, format_link, format_r
 AMPLIFIED = 1.2
 BUSY_ELSEWHERE = 0.25
 """Of a core."""
-DRIFT = 0.1
 SPARSE = 0.01
 _ABOVE = (
     "above what its disk did when measured alone: a cache below it, or something else kept the disk busy "
@@ -168,27 +166,10 @@ def _over_repeats(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
             "or something had to start"
         )
         yield Finding("warm-repeats", text, shown)
-    elif len(took) >= 4 and _drifts(took):
-        yield Finding("drift", f"{study.flow.name} became steadily faster or slower over the repeats", shown)
-    elif len(took) >= 5 and _two_kinds(took):
+    elif two_kinds(took):
         yield Finding("bimodal", f"{study.flow.name} shows two kinds of repeat", shown)
-
-
-def _drifts(took: Sequence[float]) -> bool:
-    steps = np.diff(took)
-    same_way = bool(np.all(steps > 0) or np.all(steps < 0))
-    return same_way and abs(took[-1] - took[0]) >= DRIFT * min(took)
-
-
-def _two_kinds(took: Sequence[float]) -> bool:
-    """The largest gap parts two groups of at least two, each far narrower than the gap."""
-    ordered = np.sort(took)
-    cut = int(np.argmax(np.diff(ordered))) + 1
-    low, high = ordered[:cut], ordered[cut:]
-    if len(low) < 2 or len(high) < 2:
-        return False
-    gap = float(high[0] - low[0])
-    return bool(gap >= DRIFT * ordered[0] and np.ptp(low) < gap / 3 and np.ptp(high) < gap / 3)
+    elif drifts(took):
+        yield Finding("drift", f"{study.flow.name} became steadily faster or slower over the repeats", shown)
 
 
 def _elsewhere(evidence: Evidence) -> Iterator[Finding]:
