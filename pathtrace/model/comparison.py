@@ -1,0 +1,146 @@
+"""What two runs of one workload say beside each other: times, differences, output, and how sure.
+
+Field names are those of the ``pathtrace.compare/1`` document wherever it has them. Absent knowledge is
+``None``, never 0. ``ratio`` is after / before of times: below 1 is faster.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+FASTER, SLOWER, SAME, UNCLEAR = "faster", "slower", "same", "unclear"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing of set-up, environment or workload that is not as it was."""
+
+    what: str
+    """``links.lan.speed``, ``workstation.kernel``, ``library.batch``."""
+    before: str | None
+    after: str | None
+    expected: bool
+    cause: str
+    """What changed, of which this is a part: a link, a host's kernel, a place. Differences share it."""
+    matters: bool
+    """False: it is listed, and cannot make a flow faster or slower (``repeats``, ``budget``, …)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """After / before of median times, with its bootstrap interval of 95 %."""
+
+    ratio: float
+    low: float
+    high: float
+    verdict: str
+    """faster, slower, same or unclear."""
+    detectable: float | None
+    """The least change (0.08 is 8 %) that these repeats and their spread would have shown, 9 times in 10."""
+    repeats_needed: int | None
+    """Of each run, to show a change of 10 %; None where the spread is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A flow, or a hop of one, in both runs. ``ratio`` None: it was not measured in both."""
+
+    flow: str
+    name: str
+    """The flow's, or the hop's."""
+    waits: str
+    before_s: float | None
+    after_s: float | None
+    ratio: Ratio | None
+    repeats: tuple[int, int]
+    spread: tuple[float | None, float | None]
+    """Relative standard deviation of the repeats; None under two of them."""
+    errors: tuple[int, int]
+    p99_s: tuple[float | None, float | None]
+    limited_by: tuple[str, str]
+    """A resource before and after: a flow's bottleneck, what a hop is limited by."""
+
+    @property
+    def verdict(self) -> str:
+        return self.ratio.verdict if self.ratio is not None else UNCLEAR
+
+
+@dataclass(frozen=True, slots=True)
+class OutputDifference:
+    """What a hop moved or a flow answered is not what it was."""
+
+    subject: str
+    what: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """``same`` None: nothing could be compared. ``quality_unchecked``: another model without checks."""
+
+    same: bool | None
+    differences: tuple[OutputDifference, ...]
+    checks: tuple[float | None, float | None]
+    """Share of the scenario's checks that passed, 0 to 1; None where there were none."""
+    quality_unchecked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityPair:
+    """Other work on a host meanwhile: CPU in per cent of one core, and bytes per second of its disks."""
+
+    host: str
+    cpu_percent: tuple[float | None, float | None]
+    disk_bytes_per_s: tuple[float | None, float | None]
+    network_bytes_per_s: tuple[float | None, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Foretold:
+    """What was predicted of a flow before the change, for comparison with what came."""
+
+    flow: str
+    expected_s: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A prediction beside the fact. ``error`` is actual / expected - 1."""
+
+    flow: str
+    expected_s: float
+    low: float
+    high: float
+    actual_s: float
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunName:
+    id: str
+    label: str | None
+    started_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One run beside an earlier one. Where not ``comparable``, ``reasons`` say why and no time is compared."""
+
+    before: RunName
+    after: RunName
+    comparable: bool
+    reasons: tuple[str, ...]
+    verdict: tuple[str, ...]
+    """In words: what became faster or slower, by what, whether the output is the same, what limits now."""
+    cause: str
+    """The one thing that differs, ``none`` (nothing known does) or ``unclear`` (more than one)."""
+    differences: tuple[Difference, ...]
+    flows: tuple[Compared, ...]
+    hops: tuple[Compared, ...]
+    output: Output
+    activity: tuple[ActivityPair, ...]
+    prediction: Prediction | None
+    caveats: tuple[str, ...] = ()
