@@ -148,8 +148,8 @@ class Sink(Protocol):
 class Progress(Protocol):
     """Told by the engine what is going on; the terminal decides what of it to draw."""
 
-    def execution(self, repeat: int, repeats: int, flow: str, total_operations: int | None) -> None:
-        """An execution of a flow begins. Warm-up repeats are negative."""
+    def execution(self, repeat: int, repeats: int | None, flow: str, total_operations: int | None) -> None:
+        """An execution of a flow begins. Warm-up repeats are negative; ``repeats`` None: nobody knows yet."""
         ...
 
     def advance(self, stage: int, operations: int, bytes: int) -> None:

@@ -142,7 +142,9 @@ def parse_ratio(text: str) -> float:
     """A ratio written in per cent: ``3%``, ``2.5 %``. Never without the sign: 0.03 and 3 look alike."""
     match = re.fullmatch(rf"\s*({_NUMBER.pattern})\s*%\s*", text) if isinstance(text, str) else None
     if match is None:
-        raise UsageError(f"{text!r} is not a share in per cent", hint="write a number and %, as in 3% or 2.5%")
+        raise UsageError(
+            f"{text!r} is not a share in per cent", hint="write a number and %, as in 3% or 2.5%"
+        )
     return float(_bounded(Decimal(match[1]) / 100, text, "share in per cent"))
 
 

@@ -6,6 +6,7 @@ Holds no rule of its own; those are in the modules that it calls.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from pathtrace.analysis.caveats import about, caveats, why_not_measured
 from pathtrace.analysis.evidence import Evidence
@@ -20,6 +21,7 @@ from pathtrace.analysis.loads import load_findings
 from pathtrace.analysis.memory_use import capacity_reports
 from pathtrace.analysis.ranking import Counted, ranking
 from pathtrace.analysis.reloads import Calls, calls_of
+from pathtrace.analysis.repeats import outliers
 from pathtrace.analysis.requests import requests_report
 from pathtrace.analysis.rereading import Ending, endings
 from pathtrace.analysis.resources import dataset_reports, resource_reports
@@ -110,7 +112,7 @@ def assemble(run: Run) -> Report:
         ranking=ranked,
         findings=found,
         caveats=doubts,
-        repeats=_repeats(run, gathered.figures),
+        repeats=_repeats(run, gathered.figures, _far_from_others(studies)),
         after_idle=tuple(report for report in asked if report.after_idle_s is not None),
     )
 
@@ -229,12 +231,27 @@ def _flow_report(run: Run, flow: Flow, counted: Counted | None) -> FlowReport:
     )
 
 
-def _repeats(run: Run, figures: Sequence[ExecutionFigures]) -> tuple[RepeatReport, ...]:
+def _far_from_others(studies: Studies) -> frozenset[int]:
+    """Repeats in which a flow's first execution took far longer or shorter than in the others."""
+    return frozenset(
+        each.repeat
+        for study in studies.values()
+        for each, far in zip(
+            study.repeats, outliers([figures.duration_s for figures in study.repeats]), strict=True
+        )
+        if far
+    )
+
+
+def _repeats(run: Run, figures: Sequence[ExecutionFigures], far: frozenset[int]) -> tuple[RepeatReport, ...]:
     by_repeat: dict[int, list[ExecutionFigures]] = {}
     for each in figures:
         by_repeat.setdefault(each.repeat, []).append(each)
     starts = {start.repeat: start.start for start in run.starts}
-    return tuple(_repeat(run, index, parts, starts) for index, parts in sorted(by_repeat.items()))
+    return tuple(
+        replace(_repeat(run, index, parts, starts), outlier=index in far)
+        for index, parts in sorted(by_repeat.items())
+    )
 
 
 def _repeat(

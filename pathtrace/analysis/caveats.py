@@ -24,6 +24,7 @@ def caveats(run: Run, studies: Sequence[FlowStudy]) -> tuple[Caveat, ...]:
         *run.caveats,
         *_assumed(run.scenario),
         *_repeats(run, studies),
+        *_until(run),
         *_closed_loop(run.scenario, studies),
         *_open_loop(run.scenario, studies),
         *_read_elsewhere(studies),
@@ -63,6 +64,16 @@ def _assumed(scenario: Scenario) -> Iterator[Caveat]:
 def _repeats(run: Run, studies: Sequence[FlowStudy]) -> Iterator[Caveat]:
     if studies and max(len(study.repeats) for study in studies) == 1:
         yield Caveat("one-repeat", "one repeat: no spread is known", "set `repeats: 5`", None)
+
+
+def _until(run: Run) -> Iterator[Caveat]:
+    until = run.until
+    if until is None or until.reached:
+        return
+    text = f"the ±{format_ratio(until.asked)} asked for was not reached: differences below that may be chance"
+    steady = not any(flow.drifts for flow in until.flows)
+    remedy = "raise `budget`, or end what else goes on" if steady else "find out what drifts, then run again"
+    yield Caveat("until", text, remedy, None)
 
 
 def _places(run: Run) -> Iterator[Caveat]:

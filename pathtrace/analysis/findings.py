@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from pathtrace.analysis.data_kinds import rebuilding
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.far_findings import far_findings, is_faster_after_first
 from pathtrace.analysis.frequency import Observed
 from pathtrace.analysis.limit import BEYOND
 from pathtrace.analysis.memory_use import memory_findings
-from pathtrace.analysis.repeats import drifts, two_kinds
+from pathtrace.analysis.repeats import drifts, outliers, two_kinds
 from pathtrace.analysis.sampled import sampled
 from pathtrace.analysis.slope import slopes
 from pathtrace.analysis.study import FlowStudy
@@ -28,6 +30,8 @@ _ABOVE = (
     "above what its disk did when measured alone: a cache below it, or something else kept the disk busy "
     "then; neither figure is its ceiling"
 )
+SHOWN = 12
+"""Of durations in a row; a run may have hundreds of repeats."""
 MEANINGFUL_BYTES = 10_000_000
 """Below this, other readers of the device blur the ratio of device bytes to payload."""
 
@@ -155,7 +159,7 @@ def _amplified(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
 def _over_repeats(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
     """A server's cache that fills, a trend, or two kinds of repeat: a median of such says little."""
     took = [figures.duration_s for figures in study.repeats]
-    shown = (", ".join(format_duration(each) for each in took),)
+    shown = (_in_order(took),)
     if len(took) < 2:
         return
     if is_faster_after_first(took):
@@ -166,10 +170,32 @@ def _over_repeats(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
             "or something had to start"
         )
         yield Finding("warm-repeats", text, shown)
-    elif two_kinds(took):
+        return
+    if two_kinds(took):
         yield Finding("bimodal", f"{study.flow.name} shows two kinds of repeat", shown)
     elif drifts(took):
         yield Finding("drift", f"{study.flow.name} became steadily faster or slower over the repeats", shown)
+    yield from _strays(study, took)
+
+
+def _in_order(took: Sequence[float]) -> str:
+    """Durations repeat by repeat; of many the first and the last ones."""
+    said = [format_duration(each) for each in took]
+    if len(said) > SHOWN:
+        said[SHOWN // 2 : -SHOWN // 2] = [f"… ({len(took) - SHOWN} more)"]
+    return ", ".join(said)
+
+
+def _strays(study: FlowStudy, took: Sequence[float]) -> Iterator[Finding]:
+    """Repeats that lie far from the others: they are kept, since a median bears them."""
+    far = [each for each, is_far in zip(study.repeats, outliers(took), strict=True) if is_far]
+    if far:
+        which = ", ".join(f"{each.repeat + 1}" for each in far)
+        text = (
+            f"{study.flow.name} was far from its other repeats in repeat {which}, which counts all the same"
+        )
+        median = format_duration(float(np.median(took)))
+        yield Finding("outlier", text, (f"{_in_order([each.duration_s for each in far])}; median {median}",))
 
 
 def _elsewhere(evidence: Evidence) -> Iterator[Finding]:

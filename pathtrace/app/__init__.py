@@ -90,15 +90,19 @@ async def run(
     progress: Progress,
     stop: StopRequest,
     probing: Probing,
+    until: float | None = None,
 ) -> Outcome:
-    """Replay, measure, probe, store and analyse. StoreError if the store takes nothing at all."""
+    """Replay, measure, probe, store and analyse. StoreError if the store takes nothing at all.
+
+    ``until``: repeat until the interval of every flow's median duration is as narrow, as a ratio of it.
+    """
     from pathtrace.app.locating import located
     from pathtrace.app.measuring import Measurement
     from pathtrace.render.json_document import run_document
     from pathtrace.render.markdown import run_page
     from pathtrace.store.files import write_document
 
-    measurement = Measurement(await located(scenario), store, label, progress, stop, probing)
+    measurement = Measurement(await located(scenario), store, label, progress, stop, probing, until)
     folder = await measurement.measure()
     outcome = _open(folder)
     unstored = measurement.unstored

@@ -16,6 +16,7 @@ from pathtrace.app.far_hosts import FarHosts
 from pathtrace.app.probing import Probing, Surroundings
 from pathtrace.app.room import data_caveats, with_room
 from pathtrace.app.scratch import scratch_folder
+from pathtrace.app.until import enough, judged
 from pathtrace.errors import StoreError
 from pathtrace.model.network import Endpoint, Route
 from pathtrace.model.probe import Probed
@@ -45,7 +46,8 @@ clock = time.perf_counter_ns
 class Measurement:
     """One run of a scenario, from its folder to its facts. Use once: ``await measure()``.
 
-    ``scenario``: its places put on the hosts that they are really on (``locating``).
+    ``scenario``: its places put on the hosts that they are really on (``locating``). ``until``: go on until
+    the interval of every flow's median is as narrow, as a ratio of the median.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Measurement:
         progress: Progress,
         stop: StopRequest,
         probing: Probing,
+        until: float | None = None,
     ) -> None:
         self._scenario = scenario
         self._store = store
@@ -63,6 +66,7 @@ class Measurement:
         self._progress = progress
         self._stop = stop
         self._probing = probing
+        self._until = until
         self._scrub = Scrubber((*scenario.secrets, *probing.secrets))
         self._started_at = datetime.now(UTC)
         self._origin_ns = clock()
@@ -122,6 +126,7 @@ class Measurement:
                 budget,
                 self._stop,
                 self._far,
+                enough(self._scenario, self._until),
             )
             await stack.enter_async_context(self._far.watched())
             await self._interruptible(self._observed(budget, servers))
@@ -250,6 +255,7 @@ class Measurement:
             checks=self._checks,
             routes=self._routes,
             paths=self._probed.paths,
+            until=judged(self._scenario, self._until, self._replay),
         )
 
     def _seen(self) -> Environment:

@@ -73,7 +73,7 @@ class _Discard:
 class _Unwatched:
     """Progress that nobody is told of."""
 
-    def execution(self, repeat: int, repeats: int, flow: str, total_operations: int | None) -> None:
+    def execution(self, repeat: int, repeats: int | None, flow: str, total_operations: int | None) -> None:
         return
 
     def advance(self, stage: int, operations: int, bytes: int) -> None:

@@ -41,6 +41,30 @@ store_option = click.option(
     type=click.Path(path_type=Path),
     help="Where runs lie. Default: $PATHTRACE_STORE, else a folder of your own data.",
 )
+
+
+def _narrow(ctx: click.Context, parameter: click.Parameter, given: str | None) -> float | None:
+    """``3%`` as a ratio. UsageError if it is none, or none that repeats can come to."""
+    if given is None:
+        return None
+    from pathtrace import units
+
+    try:
+        ratio = units.parse_ratio(given)
+    except UsageError as error:
+        raise UsageError(f"--until {error}", hint=error.hint) from error
+    if 0 < ratio < 1:
+        return ratio
+    raise UsageError(f"--until {given!r} must lie between 0% and 100%", hint="3% is what tells 10 % apart")
+
+
+until_option = click.option(
+    "--until",
+    metavar="PERCENT",
+    callback=_narrow,
+    help="Repeat until the median of each flow is known to ±PERCENT, as in 3%: five repeats or more, the "
+    "scenario's number at least. Ends with its budget; says which.",
+)
 scenario_argument = click.argument(
     "scenario", required=False, metavar="SCENARIO", type=click.Path(path_type=Path)
 )

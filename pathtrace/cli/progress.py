@@ -41,7 +41,8 @@ class Watching(Progress):
         self._flows = {flow.name: flow for flow in scenario.flows}
         self._now = now
         self._flow: Flow | None = None
-        self._repeat = self._repeats = 0
+        self._repeat = 0
+        self._repeats: int | None = 0
         self._total: int | None = None
         self._operations: list[int] = []
         self._bytes: list[int] = []
@@ -49,7 +50,7 @@ class Watching(Progress):
         self._began = self._repeat_began = self._run_began = now()
         self._whole_repeats: list[float] = []
 
-    def execution(self, repeat: int, repeats: int, flow: str, total_operations: int | None) -> None:
+    def execution(self, repeat: int, repeats: int | None, flow: str, total_operations: int | None) -> None:
         at = self._now()
         if self._flow is None or repeat != self._repeat:
             if self._flow is not None and self._repeat >= 0:
@@ -105,7 +106,10 @@ class Watching(Progress):
         return self._latest if finished else counting
 
     def _which(self) -> str:
-        return "warm-up" if self._repeat < 0 else f"repeat {self._repeat + 1} of {self._repeats}"
+        if self._repeat < 0:
+            return "warm-up"
+        of = "" if self._repeats is None else f" of {self._repeats}"
+        return f"repeat {self._repeat + 1}{of}"
 
     def _rate(self, flow: Flow, stage: int) -> str:
         elapsed = self._now() - self._began
@@ -123,7 +127,9 @@ class Watching(Progress):
     def _seconds_left(self) -> float | None:
         """Of the whole run once a repeat has been seen, before that of this flow's execution."""
         at = self._now()
-        if self._whole_repeats:
+        if self._whole_repeats and self._repeats is None:
+            return None
+        if self._whole_repeats and self._repeats is not None:
             mean = sum(self._whole_repeats) / len(self._whole_repeats)
             rest = max(mean - (at - self._repeat_began), 0.0)
             return rest + mean * (self._repeats - self._repeat - 1)
@@ -138,7 +144,7 @@ class LineProgress(Watching):
         super().__init__(scenario, now)
         self._next_line = 0.0
 
-    def execution(self, repeat: int, repeats: int, flow: str, total_operations: int | None) -> None:
+    def execution(self, repeat: int, repeats: int | None, flow: str, total_operations: int | None) -> None:
         super().execution(repeat, repeats, flow, total_operations)
         self._next_line = self._now() + LINE_EVERY_S
         total = f", {total_operations:,} operations" if total_operations else ""
@@ -168,7 +174,7 @@ class LiveProgress(Watching):
         self._next_redraw = 0.0
         self._bar.start()
 
-    def execution(self, repeat: int, repeats: int, flow: str, total_operations: int | None) -> None:
+    def execution(self, repeat: int, repeats: int | None, flow: str, total_operations: int | None) -> None:
         super().execution(repeat, repeats, flow, total_operations)
         self._redraw()
 

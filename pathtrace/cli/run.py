@@ -19,6 +19,7 @@ from pathtrace.cli.options import (
     quiet_option,
     scenario_argument,
     store_option,
+    until_option,
 )
 from pathtrace.errors import EXIT_DONE, EXIT_NOT_MEASURED, UsageError
 
@@ -48,6 +49,7 @@ def _usable(ctx: click.Context, parameter: click.Parameter, label: str | None) -
 @scenario_argument
 @click.option("--label", metavar="TEXT", callback=_usable, help="A name for this run, to find it by later.")
 @click.option("--no-probes", is_flag=True, help="Measure no resource alone: quicker, and less is known.")
+@until_option
 @store_option
 @json_option
 @quiet_option
@@ -56,6 +58,7 @@ def command(
     scenario: Path | None,
     label: str | None,
     no_probes: bool,
+    until: float | None,
     store: Path | None,
     as_json: bool,
     quiet: bool,
@@ -79,7 +82,8 @@ def command(
     stop = app.StopRequest()
     probing = app.no_probes() if no_probes else app.needed_probes(os.environ)
     with closing(progress_for(loaded, quiet)) as progress:
-        outcome = event_loop.run(_replay(loaded, given_store(store), label, progress, stop, probing))
+        replaying = _replay(loaded, given_store(store), label, progress, stop, probing, until)
+        outcome = event_loop.run(replaying)
     write_outcome(outcome, as_json)
     if as_json:
         say_faults(outcome)
@@ -95,6 +99,7 @@ async def _replay(
     progress: Watching,
     stop: StopRequest,
     probing: Probing,
+    until: float | None,
 ) -> Outcome:
     from pathtrace import app
     from pathtrace.cli import signals
@@ -107,7 +112,9 @@ async def _replay(
     ticking = asyncio.create_task(_tick(progress), name="progress")
     try:
         with signals.passed_on(ask):
-            return await app.run(scenario, store, label=label, progress=progress, stop=stop, probing=probing)
+            return await app.run(
+                scenario, store, label=label, progress=progress, stop=stop, probing=probing, until=until
+            )
     finally:
         ticking.cancel()
 

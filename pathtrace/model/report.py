@@ -283,6 +283,8 @@ class RepeatReport:
     duration_s: float
     start_condition: str
     hops: tuple[RepeatHop, ...]
+    outlier: bool = False
+    """True if a flow took far longer or shorter in it than in the others. It counts all the same."""
 
 
 @dataclass(frozen=True, slots=True)

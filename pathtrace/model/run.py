@@ -63,6 +63,8 @@ class HostFacts:
     mounts: tuple[Mount, ...]
     interfaces: tuple[Interface, ...]
     servers: tuple[str, ...]
+    congestion_control: str | None = None
+    """What the kernel takes for TCP connections that ask for nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +163,35 @@ class CheckResult:
 
 
 @dataclass(frozen=True, slots=True)
+class FlowWidth:
+    """How well the repeats so far tell a flow's duration."""
+
+    flow: str
+    repeats: int
+    """Whole ones."""
+    half_width: float | None
+    """The farther end of the interval of the median, as a ratio of the median; None below two repeats."""
+    drifts: bool
+    """True if the repeats became steadily longer or shorter: then their interval means nothing."""
+    two_kinds: bool
+    """True if there are two kinds of repeat, which a median hides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """A run that was to be repeated until the interval of every flow's median duration is narrow."""
+
+    asked: float
+    """The half-width, as a ratio of the median."""
+    reached: bool
+    repeats: int
+    flows: tuple[FlowWidth, ...]
+    """Those that could be measured."""
+    ended_by: str | None = None
+    """What ended it where it was not reached: bytes, time, stop, store or repeats; None: it was cut off."""
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     id: str
     label: str | None
@@ -186,3 +217,5 @@ class Run:
     routes: tuple[Route, ...] = ()
     """To each other host that a place is on."""
     paths: tuple[PathFacts, ...] = ()
+    until: Until | None = None
+    """None: as many repeats as the scenario says."""

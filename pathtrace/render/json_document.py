@@ -24,6 +24,7 @@ from pathtrace.render import figures
 from pathtrace.render.conditions import start_layers, start_word
 from pathtrace.render.environment import environment
 from pathtrace.render.figures import Document, Json
+from pathtrace.render.until import until_document
 from pathtrace.render.ways import path_document, route_document
 from pathtrace.units import seconds
 
@@ -60,6 +61,7 @@ def run_document(run: Run, report: Report) -> Document:
         "routes": [route_document(route) for route in run.routes],
         "paths": [path_document(path) for path in run.paths],
         "own_cost": _own_cost(run.cost),
+        "until": until_document(run.until),
     }
     return {key: figures.finite(value) for key, value in document.items()}
 
@@ -272,6 +274,7 @@ def _repeat(repeat: RepeatReport) -> Document:
             }
             for hop in repeat.hops
         },
+        "outlier": repeat.outlier,
     }
 
 

@@ -14,6 +14,7 @@ from pathtrace.model.run import Run
 from pathtrace.model.scenario import FrequencyKind, ModelCard
 from pathtrace.render import wording
 from pathtrace.render.conditions import start_layers, start_word
+from pathtrace.render.until import until_text
 from pathtrace.units import format_bytes, format_count_rate, format_duration, format_link, format_ratio
 
 NOT_STATED = "not stated"
@@ -115,6 +116,8 @@ def _result(run: Run, report: Report) -> Iterator[str]:
     for flow in report.flows:
         took = wording.took(run.scenario.flow(flow.name), flow)
         yield f"- {escaped(flow.name)}: {took}, {wording.waits(flow.waits)}"
+    if run.until is not None:
+        yield f"- Repeated {escaped(until_text(run.until))}"
     for entry in report.requests:
         latency = entry.latency
         yield (

@@ -53,6 +53,7 @@ def run_schema() -> Document:
         routes=_list(_route()),
         paths=_list(_path()),
         own_cost=_or_null(_own_cost()),
+        until=_or_null(_until()),
     )
     return {"$schema": DIALECT, "title": "A pathtrace run", **schema}
 
@@ -319,7 +320,7 @@ def _ranking() -> Document:
 
 def _repeat() -> Document:
     hop = _object(duration_s=_FIGURE, bytes=_COUNT, operations=_COUNT)
-    return _object(index=_COUNT, duration_s=_FIGURE, start_condition=_TEXT, hops=_named(hop))
+    return _object(index=_COUNT, duration_s=_FIGURE, start_condition=_TEXT, hops=_named(hop), outlier=_FLAG)
 
 
 def _route() -> Document:
@@ -347,6 +348,18 @@ def _path() -> Document:
         connect_s=_FIGURE_OR_NULL,
         evidence=_list(_TEXT),
         took_s=_FIGURE,
+    )
+
+
+def _until() -> Document:
+    flow = _object(name=_TEXT, repeats=_COUNT, half_width=_FIGURE_OR_NULL, drifts=_FLAG, two_kinds=_FLAG)
+    return _object(
+        asked=_FIGURE,
+        reached=_FLAG,
+        half_width=_FIGURE_OR_NULL,
+        repeats=_COUNT,
+        ended_by={"enum": ["bytes", "time", "stop", "store", "repeats", None]},
+        flows=_list(flow),
     )
 
 

@@ -18,6 +18,7 @@ from pathtrace.render import wording
 from pathtrace.render.conditions import start_layers, start_word
 from pathtrace.render.layout import INDENT, Pairs, Row, Rows, bullet, heading, line
 from pathtrace.render.over_time import over_time
+from pathtrace.render.until import until_text
 from pathtrace.units import format_count_rate, format_duration, format_rate, format_ratio
 
 RANKED = 5
@@ -72,6 +73,8 @@ def hops(run: Run, report: Report) -> Iterator[RenderableType]:
     yield Rows(header, tuple(rows), right=frozenset({1, 2}))
     if any(hop.stand_in for hop in report.hops):
         yield line(wording.STAND_IN_NOTE, "dim", INDENT)
+    if run.until is not None:
+        yield line(until_text(run.until), "" if run.until.reached else "yellow", INDENT)
 
 
 def _flow_line(flow: Flow, report: FlowReport | None) -> Text:

@@ -26,7 +26,7 @@ DEFAULT_QUESTIONS = (
 
 
 class Executor:
-    """Executes flows of one run; ``bytes_read`` and ``gave_up`` grow as it goes on."""
+    """Executes flows of one run; ``windows``, ``bytes_read`` and ``gave_up`` grow as it goes on."""
 
     def __init__(
         self,
@@ -42,6 +42,9 @@ class Executor:
         self._meter = meter
         self._budget = budget
         self._told = False
+        self.repeats: int | None = scenario.control.repeats
+        """How many there will be, for whoever watches; None: that depends on what they show."""
+        self.windows: list[Window] = []
         self.bytes_read = 0
         self.gave_up: dict[str, str] = {}
         """Flow name -> why an execution of it was given up."""
@@ -116,7 +119,9 @@ class Executor:
             await work
         finally:
             self._meter.mark()
-            self._recording.sink.window(engine.window())
+            window = engine.window()
+            self._recording.sink.window(window)
+            self.windows.append(window)
             self.bytes_read += engine.bytes_read
         if engine.gave_up:
             self.gave_up[flow.name] = engine.gave_up
@@ -128,8 +133,7 @@ class Executor:
             yield self._recording._replace(progress=_Untold())
             return
         self._told = True
-        repeats = self._scenario.control.repeats
-        self._recording.progress.execution(execution.repeat, repeats, flow.name, operations)
+        self._recording.progress.execution(execution.repeat, self.repeats, flow.name, operations)
         try:
             yield self._recording
         finally:
@@ -139,7 +143,7 @@ class Executor:
 class _Untold:
     """The progress of a flow that runs beside the one that is told of."""
 
-    def execution(self, repeat: int, repeats: int, flow: str, total_operations: int | None) -> None:
+    def execution(self, repeat: int, repeats: int | None, flow: str, total_operations: int | None) -> None:
         return
 
     def advance(self, stage: int, operations: int, bytes: int) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 
 from pathtrace.errors import PlaceError
 from pathtrace.model.report import Caveat
 from pathtrace.model.run import Reached, StartCondition
+from pathtrace.model.sample import Window
 from pathtrace.model.scenario import Action, FilesSpec, Flow, FrequencyKind, Scenario, Start
 from pathtrace.model.work import Clock, LayerState
 from pathtrace.ports import Place, ServerCaches
@@ -22,9 +24,19 @@ from pathtrace.units import seconds
 Indexed = tuple[int, Flow]
 """A flow with its position in the scenario."""
 
+Enough = Callable[[Sequence[Window]], bool]
+"""Asked after each repeat with the executions so far: do they tell what is wanted?"""
+
+MOST = 200
+"""Repeats of a run that goes on until they are enough: what has not settled by then will not."""
+
 
 class Replay:
-    """One run's repeats. Use once; ``starts``, ``caveats`` and ``done`` grow as it goes on."""
+    """One run's repeats. Use once; ``starts``, ``caveats`` and ``done`` grow as it goes on.
+
+    With ``enough`` the scenario's number of repeats is the least one: more follow until that says yes, the
+    budget ends or there are ``MOST``.
+    """
 
     def __init__(
         self,
@@ -36,6 +48,7 @@ class Replay:
         budget: Budget,
         stop: StopRequest,
         server_caches: ServerCaches,
+        enough: Enough | None = None,
     ) -> None:
         self._scenario = scenario
         self._server_caches = server_caches
@@ -45,6 +58,9 @@ class Replay:
         self._clock = clock
         self._budget = budget
         self._stop = stop
+        self._enough = enough
+        if enough is not None:
+            executor.repeats = None
         self.starts: list[StartCondition] = []
         self.caveats: dict[tuple[str, str | None], Caveat] = {}
         self.skipped: dict[str, str] = {}
@@ -53,20 +69,38 @@ class Replay:
 
     async def run(self, checkpoint: Callable[[], Awaitable[None]]) -> None:
         """Execute warm-ups and repeats; ``checkpoint`` is awaited after each."""
-        control = self._scenario.control
-        for repeat in range(-control.warmup, control.repeats):
+        for repeat in itertools.count(-self._scenario.control.warmup):
             if self._budget.ends() or not self._usable():
                 break
             started_ns, bytes_before = self._clock(), self._executor.bytes_read
             await self._repeat(repeat)
             self.repeats_done += repeat >= 0 and not self._budget.ends()
             await checkpoint()
-            if self._stop.asked:
+            if self._stop.asked or self._suffices(repeat + 1):
                 break
             again = (self._executor.bytes_read - bytes_before, seconds(self._clock() - started_ns))
-            if repeat + 1 < control.repeats and not self._budget.allows(*again):
+            if not self._budget.allows(*again):
                 break
         self._note_budget()
+
+    def _suffices(self, repeats: int) -> bool:
+        """True if no further repeat is wanted after so many, whatever the budget has left."""
+        if repeats < self._scenario.control.repeats:
+            return False
+        return self._enough is None or repeats >= MOST or self._enough(self.windows)
+
+    @property
+    def windows(self) -> list[Window]:
+        """The executions so far of flows that still take part."""
+        given_up = {index for index, flow in enumerate(self._scenario.flows) if flow.name in self.skipped}
+        return [window for window in self._executor.windows if window.flow not in given_up]
+
+    @property
+    def ended_by(self) -> str | None:
+        """What ended the repeats before they were enough: bytes, time, store, stop or repeats."""
+        if self._stop.asked:
+            return "stop"
+        return self._budget.ended_by or ("repeats" if self.repeats_done >= MOST else None)
 
     def _usable(self) -> list[Indexed]:
         """Flows all of whose places can be used, with their index."""

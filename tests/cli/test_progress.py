@@ -49,6 +49,16 @@ def test_when_all_is_read_the_stage_still_at_work_is_shown(hand: Hand) -> None:
     assert watching.words() == "warm-up · 10 s gone · index indexer->library · 50 · 2 MB/s"
 
 
+def test_where_nobody_knows_how_many_repeats_there_will_be_no_number_and_no_time_left_is_shown(
+    hand: Hand,
+) -> None:
+    watching = Watching(SCENARIO, hand)
+    for repeat in (0, 1):
+        watching.execution(repeat, None, "load", None)
+        hand.at_s += 20
+    assert watching.words() == "repeat 2 · 40 s gone · load weights->model · 0"
+
+
 def test_after_a_whole_repeat_the_time_left_is_that_of_the_run(hand: Hand) -> None:
     watching = Watching(SCENARIO, hand)
     for repeat in (0, 1):

@@ -248,7 +248,7 @@ class Told(Quiet):
         self.flows: list[str] = []
         self.advanced: list[tuple[str, int]] = []
 
-    def execution(self, repeat: int, repeats: int, flow: str, total_operations: int | None) -> None:
+    def execution(self, repeat: int, repeats: int | None, flow: str, total_operations: int | None) -> None:
         self.flows.append(flow)
 
     def advance(self, stage: int, operations: int, bytes: int) -> None:

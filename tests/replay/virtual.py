@@ -156,7 +156,7 @@ class ListSink:
 class Quiet:
     """Progress that nobody watches."""
 
-    def execution(self, repeat: int, repeats: int, flow: str, total_operations: int | None) -> None:
+    def execution(self, repeat: int, repeats: int | None, flow: str, total_operations: int | None) -> None:
         return
 
     def advance(self, stage: int, operations: int, bytes: int) -> None:

@@ -84,6 +84,9 @@ def test_other_work_of_more_than_a_quarter_of_a_core_is_named(percent: float, ex
         ((60, 30, 31, 30, 30), ["warm-repeats"]),
         ((30, 33, 36, 39, 42), ["drift"]),
         ((30, 45, 30, 45, 30), ["bimodal"]),
+        ((30, 33, 32, 36, 35, 39, 38, 42), ["drift"]),
+        ((30, 45, 31, 46, 30, 45, 90), ["bimodal"]),
+        ((30, 31, 30, 90, 30), ["outlier"]),
         ((30, 45), []),
         ((30, 31, 30, 33, 30), []),
     ],
@@ -130,3 +133,18 @@ def test_a_failure_is_told_by_what_its_own_place_said() -> None:
     run = index_run(READ, lambda sample: {"outcome": 1} if sample.stage == 1 and sample.operation < 6 else {})
     said = ("library: locked", "indexer: exit code 2", "no result within the time limit of 3 s")
     assert analyse(replace(run, faults=said)).findings[0].evidence == said[1:]
+
+
+def test_a_repeat_far_from_the_others_is_named_marked_and_counted() -> None:
+    report = analyse(lasting(30, 31, 30, 90, 30))
+    (finding,) = (each for each in report.findings if each.code == "outlier")
+    assert finding.text == "index was far from its other repeats in repeat 4, which counts all the same"
+    assert [each.outlier for each in report.repeats] == [False, False, False, True, False]
+    assert report.flows[0].duration_s is not None
+    assert report.flows[0].duration_s.n == 5
+
+
+def test_of_many_repeats_the_first_and_the_last_are_shown() -> None:
+    (finding,) = (each for each in analyse(lasting(*[30, 45] * 10)).findings if each.code == "bimodal")
+    assert finding.evidence[0].count(",") == 12
+    assert "… (8 more)" in finding.evidence[0]

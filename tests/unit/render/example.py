@@ -37,6 +37,7 @@ from pathtrace.model.report import (
 from pathtrace.model.run import (
     Activity,
     Environment,
+    FlowWidth,
     HostFacts,
     Interface,
     Mount,
@@ -45,6 +46,7 @@ from pathtrace.model.run import (
     Reached,
     Run,
     StartCondition,
+    Until,
 )
 from pathtrace.model.sample import ReadingTable, SampleTable, Window
 from pathtrace.model.scenario import (
@@ -292,6 +294,16 @@ RUN = Run(
     readings=ReadingTable(()),
     routes=ROUTES,
     paths=PATHS,
+    until=Until(
+        0.03,
+        True,
+        5,
+        (
+            FlowWidth("load", 5, 0.011, False, False),
+            FlowWidth("index", 5, 0.024, False, True),
+            FlowWidth("answer", 5, 0.004, False, False),
+        ),
+    ),
 )
 
 NO_LATENCY = Latency(None, None, None, None)
