@@ -70,7 +70,11 @@ def _until(run: Run) -> Iterator[Caveat]:
     until = run.until
     if until is None or until.reached:
         return
-    text = f"the ±{format_ratio(until.asked)} asked for was not reached: differences below that may be chance"
+    widths = [flow.half_width for flow in until.flows if flow.half_width is not None]
+    known = (
+        f"a difference below {format_ratio(max(widths))} may be chance" if widths else "no spread is known"
+    )
+    text = f"the ±{format_ratio(until.asked)} asked for was not reached: {known}"
     steady = not any(flow.drifts for flow in until.flows)
     remedy = "raise `budget`, or end what else goes on" if steady else "find out what drifts, then run again"
     yield Caveat("until", text, remedy, None)

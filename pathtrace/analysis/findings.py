@@ -190,10 +190,8 @@ def _strays(study: FlowStudy, took: Sequence[float]) -> Iterator[Finding]:
     """Repeats that lie far from the others: they are kept, since a median bears them."""
     far = [each for each, is_far in zip(study.repeats, outliers(took), strict=True) if is_far]
     if far:
-        which = ", ".join(f"{each.repeat + 1}" for each in far)
-        text = (
-            f"{study.flow.name} was far from its other repeats in repeat {which}, which counts all the same"
-        )
+        which = f"repeat{'s' if len(far) > 1 else ''} {', '.join(str(each.repeat + 1) for each in far)}"
+        text = f"{study.flow.name} took far longer or shorter than usual in {which}: marked, and kept"
         median = format_duration(float(np.median(took)))
         yield Finding("outlier", text, (f"{_in_order([each.duration_s for each in far])}; median {median}",))
 

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from pathtrace.analysis import analyse
 from pathtrace.analysis.caveats import about, fault_text
 from pathtrace.model.report import Caveat
-from pathtrace.model.run import OwnCost
+from pathtrace.model.run import FlowWidth, OwnCost, Until
 from pathtrace.model.work import PlaceFacts
 from tests.unit.analysis.builders import MS, reached
 from tests.unit.analysis.planted import ANSWER, INDEX, answer_run, index_run
@@ -49,6 +51,38 @@ def test_more_work_than_the_workers_had_time_for_is_a_doubt() -> None:
 def test_only_those_about_a_subject_travel_with_it() -> None:
     found = (Caveat("a", "", subject="x"), Caveat("b", ""), Caveat("c", "", subject="y"))
     assert about(found, ("y", "z")) == (found[2],)
+
+
+@pytest.mark.parametrize(
+    ("flows", "text", "remedy"),
+    [
+        (
+            (FlowWidth("index", 9, 0.06, False, False), FlowWidth("load", 9, 0.04, False, False)),
+            "the ±3 % asked for was not reached: a difference below 6 % may be chance",
+            "raise `budget`, or end what else goes on",
+        ),
+        (
+            (FlowWidth("index", 9, 0.02, True, False),),
+            "the ±3 % asked for was not reached: a difference below 2 % may be chance",
+            "find out what drifts, then run again",
+        ),
+        (
+            (),
+            "the ±3 % asked for was not reached: no spread is known",
+            "raise `budget`, or end what else goes on",
+        ),
+    ],
+)
+def test_a_run_that_was_not_repeated_often_enough_says_what_it_cannot_tell(
+    flows: tuple[FlowWidth, ...], text: str, remedy: str
+) -> None:
+    (found,) = analyse(replace(index_run(), until=Until(0.03, False, 9, flows, "time"))).caveats
+    assert found == Caveat("until", text, remedy)
+
+
+def test_a_run_that_was_has_no_such_doubt() -> None:
+    flows = (FlowWidth("index", 9, 0.02, False, False),)
+    assert codes(replace(index_run(), until=Until(0.03, True, 9, flows))) == []
 
 
 def test_a_fault_bears_its_places_name_once() -> None:

@@ -138,7 +138,7 @@ def test_a_failure_is_told_by_what_its_own_place_said() -> None:
 def test_a_repeat_far_from_the_others_is_named_marked_and_counted() -> None:
     report = analyse(lasting(30, 31, 30, 90, 30))
     (finding,) = (each for each in report.findings if each.code == "outlier")
-    assert finding.text == "index was far from its other repeats in repeat 4, which counts all the same"
+    assert finding.text == "index took far longer or shorter than usual in repeat 4: marked, and kept"
     assert [each.outlier for each in report.repeats] == [False, False, False, True, False]
     assert report.flows[0].duration_s is not None
     assert report.flows[0].duration_s.n == 5

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathtrace.analysis.spread import estimate, middle
+from pathtrace.analysis.spread import estimate, interval, middle
 from pathtrace.analysis.until import half_width, judge
 from pathtrace.model.run import FlowWidth, Until
 from pathtrace.model.sample import Window
@@ -87,3 +88,16 @@ def test_the_half_width_is_that_of_the_interval_that_is_shown(took: list[float])
 
 def test_one_repeat_has_no_interval() -> None:
     assert half_width([1.0]) is None
+
+
+def test_stopping_at_the_first_narrow_interval_seldom_misses_what_is_true() -> None:
+    """Looked at after every repeat, an interval of 95 % holds a little less; this is what it holds."""
+    missed = 0
+    for seed in range(200):
+        took = [float(each) for each in np.random.default_rng(seed).normal(1.0, 0.03, 100)]
+        narrow = (count for count in range(5, 100) if (half_width(took[:count]) or 0) <= 0.03)
+        low, high = interval(took[: next(narrow)])
+        assert low is not None
+        assert high is not None
+        missed += not low <= 1.0 <= high
+    assert missed <= 0.1 * 200
