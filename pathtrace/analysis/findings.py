@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 import numpy as np
 
@@ -159,23 +159,23 @@ def _amplified(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
 def _over_repeats(evidence: Evidence, study: FlowStudy) -> Iterator[Finding]:
     """A server's cache that fills, a trend, or two kinds of repeat: a median of such says little."""
     took = [figures.duration_s for figures in study.repeats]
-    shown = (_in_order(took),)
     if len(took) < 2:
         return
-    if is_faster_after_first(took):
-        if any(evidence.is_far(place) for place in study.flow.path):
-            return  # which cache it was is told beside the hops' own
+    shown = (_in_order(took),)
+    warmed = is_faster_after_first(took)
+    if warmed and not any(evidence.is_far(place) for place in study.flow.path):
+        # Of a far place, which cache it was is told beside the hops' own.
         text = (
             f"{study.flow.name} was faster after its first repeat: a cache on the way kept the data, "
             "or something had to start"
         )
         yield Finding("warm-repeats", text, shown)
-        return
-    if two_kinds(took):
+    rest = took[1:] if warmed else took
+    if two_kinds(rest):
         yield Finding("bimodal", f"{study.flow.name} shows two kinds of repeat", shown)
-    elif drifts(took):
+    elif drifts(rest):
         yield Finding("drift", f"{study.flow.name} became steadily faster or slower over the repeats", shown)
-    yield from _strays(study, took)
+    yield from _strays(study, took, {0} if warmed else set())
 
 
 def _in_order(took: Sequence[float]) -> str:
@@ -186,9 +186,10 @@ def _in_order(took: Sequence[float]) -> str:
     return ", ".join(said)
 
 
-def _strays(study: FlowStudy, took: Sequence[float]) -> Iterator[Finding]:
+def _strays(study: FlowStudy, took: Sequence[float], told: Set[int]) -> Iterator[Finding]:
     """Repeats that lie far from the others: they are kept, since a median bears them."""
-    far = [each for each, is_far in zip(study.repeats, outliers(took), strict=True) if is_far]
+    marked = [at for at, is_far in enumerate(outliers(took)) if is_far and at not in told]
+    far = [study.repeats[at] for at in marked]
     if far:
         which = f"repeat{'s' if len(far) > 1 else ''} {', '.join(str(each.repeat + 1) for each in far)}"
         text = f"{study.flow.name} took far longer or shorter than usual in {which}: marked, and kept"

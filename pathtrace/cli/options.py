@@ -55,7 +55,9 @@ def _narrow(ctx: click.Context, parameter: click.Parameter, given: str | None) -
         raise UsageError(f"--until {error}", hint=error.hint) from error
     if 0 < ratio < 1:
         return ratio
-    raise UsageError(f"--until {given!r} must lie between 0% and 100%", hint="3% is what tells 10 % apart")
+    raise UsageError(
+        f"--until {given!r} must lie between 0% and 100%", hint="3% is usual; the less, the more repeats"
+    )
 
 
 until_option = click.option(

@@ -50,8 +50,8 @@ def test_a_run_that_its_budget_ends_says_so_with_what_is_known(store: Path) -> N
     [
         ("3", "'3' is not a share in per cent", "write a number and %, as in 3% or 2.5%"),
         ("3ms", "'3ms' is not a share in per cent", "write a number and %, as in 3% or 2.5%"),
-        ("0%", "'0%' must lie between 0% and 100%", "3% is what tells 10 % apart"),
-        ("100%", "'100%' must lie between 0% and 100%", "3% is what tells 10 % apart"),
+        ("0%", "'0%' must lie between 0% and 100%", "3% is usual; the less, the more repeats"),
+        ("100%", "'100%' must lie between 0% and 100%", "3% is usual; the less, the more repeats"),
     ],
 )
 def test_what_is_no_share_is_refused_in_one_message(

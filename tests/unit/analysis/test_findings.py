@@ -82,6 +82,8 @@ def test_other_work_of_more_than_a_quarter_of_a_core_is_named(percent: float, ex
     [
         ((30, 30, 30, 30, 30), []),
         ((60, 30, 31, 30, 30), ["warm-repeats"]),
+        ((60, 30, 31, 30, 30, 31), ["warm-repeats"]),
+        ((60, 30, 33, 36, 39, 42), ["warm-repeats", "drift"]),
         ((30, 33, 36, 39, 42), ["drift"]),
         ((30, 45, 30, 45, 30), ["bimodal"]),
         ((30, 33, 32, 36, 35, 39, 38, 42), ["drift"]),
