@@ -46,6 +46,14 @@ class RunFileError(PathtraceError):
     """A stored run that is unknown, ambiguous, unreadable or of another format version."""
 
 
+class IncomparableError(PathtraceError):
+    """Runs whose times may not be held against each other. ``faults`` holds every reason."""
+
+    def __init__(self, faults: tuple[PathtraceError, ...]) -> None:
+        super().__init__("\n".join(str(fault) for fault in faults))
+        self.faults = faults
+
+
 class PlaceError(PathtraceError):
     """A place that cannot be reached or used: the flows through it are not measured."""
 
@@ -60,5 +68,11 @@ class StoreError(PathtraceError):
 
 class OperationError(PathtraceError):
     """One operation failed. The replay turns it into a sample; it never ends a run."""
+
+    exit_code = EXIT_NOT_MEASURED
+
+
+class EvidenceError(PathtraceError):
+    """A run that was measured, but not as far as an answer needs."""
 
     exit_code = EXIT_NOT_MEASURED

@@ -117,6 +117,12 @@ def assemble(run: Run) -> Report:
     )
 
 
+def measured_flows(run: Run) -> tuple[Evidence, tuple[FlowStudy, ...]]:
+    """The studies that a report is made of, for who asks more of them."""
+    evidence = Evidence(run)
+    return evidence, tuple(_studies(evidence, _Gathered(run)).values())
+
+
 def _studies(evidence: Evidence, gathered: _Gathered) -> Studies:
     return {
         index: study(evidence, flow, index, repeats)

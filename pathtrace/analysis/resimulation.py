@@ -28,6 +28,7 @@ class Operations:
     """
 
     stage: list[int]
+    """-1: part of another one, and never comes."""
     took_ns: list[float]
     held_ns: list[float]
     """Of what all workers of the stage share and can use only in turn: at least this long for each."""
@@ -128,7 +129,8 @@ class _Stream:
     def run(self) -> Replayed:
         at_last = {row for rows in self._operations.last for row in rows}
         for row, stage in enumerate(self._stage):
-            self._left[stage] += row not in at_last
+            if stage >= 0:
+                self._left[stage] += row not in at_last
         for row in self._operations.source:
             self._queues[self._stage[row]].append(row)
         for stage in range(len(self._idle)):

@@ -1,0 +1,248 @@
+"""What a change does to recorded operations: steps that are applied to one execution after the other.
+
+Two courses are kept side by side. In the *better* one everything that is not known turns out well, in the
+*worse* one badly; where all is known they are the same. Which steps a change takes, and on what
+evidence, is for ``rescaling`` and ``resetting``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from pathtrace.analysis.executions import Execution, Ints
+from pathtrace.analysis.resimulation import Operations, operations_of
+from pathtrace.units import NANOSECONDS_PER_SECOND
+
+Times = npt.NDArray[np.float64]
+
+
+@dataclass(slots=True)
+class Course:
+    """``took`` and ``held`` in nanoseconds per operation; ``workers`` per stage."""
+
+    took: Times
+    held: Times
+    workers: list[int]
+    joined: dict[int, int] = field(default_factory=dict)
+    """Per stage: how many of its operations become one."""
+
+
+@dataclass(slots=True)
+class Altered:
+    """One execution, on its way to what it would be."""
+
+    part: Execution
+    better: Course
+    worse: Course
+
+    @classmethod
+    def of(cls, part: Execution, workers: tuple[int, ...]) -> Altered:
+        took = part.elapsed.astype(np.float64)
+        held = np.zeros(len(part))
+        return cls(
+            part,
+            Course(took.copy(), held.copy(), list(workers)),
+            Course(took.copy(), held.copy(), list(workers)),
+        )
+
+    def rows(self, stage: int) -> Ints:
+        return np.flatnonzero(self.part.stage == stage)
+
+    def by_bytes(self, rows: Ints) -> Times:
+        """Each operation's part of its stage's bytes; of its time where no bytes are known."""
+        weight = self.part.bytes[rows].astype(np.float64)
+        if not weight.any():
+            weight = self.part.elapsed[rows].astype(np.float64)
+        total = float(weight.sum())
+        return weight / total if total else weight
+
+
+class Step(Protocol):
+    """A step of one stage. Steps are taken in order of ``rank``: what hides comes last."""
+
+    @property
+    def stage(self) -> int: ...
+
+    @property
+    def rank(self) -> int: ...
+
+    def apply(self, altered: Altered) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rescale:
+    """A share of the stage's time changes by a ratio, an operation's part of it by its bytes."""
+
+    stage: int
+    better: float
+    """The share, 0 to 1."""
+    worse: float
+    ratio: float
+    """New time of that part / old time."""
+    rank: int = 0
+
+    def apply(self, altered: Altered) -> None:
+        rows = altered.rows(self.stage)
+        took = altered.part.elapsed[rows].astype(np.float64)
+        for course, share in ((altered.better, self.better), (altered.worse, self.worse)):
+            mine = np.minimum(took, share * took.sum() * altered.by_bytes(rows))
+            # What the bytes of some operations would take beyond their time lies in the others.
+            rest = share * took.sum() - mine.sum()
+            room = took - mine
+            mine += room * (rest / room.sum() if room.sum() > 0 else 0.0)
+            course.took[rows] = np.maximum(0.0, course.took[rows] + mine * (self.ratio - 1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Something that the stage's workers share takes so long for all its operations together."""
+
+    stage: int
+    total_s: float
+    resource: str
+    rank: int = 1
+
+    def apply(self, altered: Altered) -> None:
+        rows = altered.rows(self.stage)
+        held = self.total_s * NANOSECONDS_PER_SECOND * altered.by_bytes(rows)
+        for course in (altered.better, altered.worse):
+            course.held[rows] = np.maximum(course.held[rows], held)
+
+
+@dataclass(frozen=True, slots=True)
+class Staff:
+    """Another number of workers."""
+
+    stage: int
+    workers: int
+    rank: int = 0
+
+    def apply(self, altered: Altered) -> None:
+        for course in (altered.better, altered.worse):
+            course.workers[self.stage] = self.workers
+
+
+@dataclass(frozen=True, slots=True)
+class Relieve:
+    """With fewer at once each may, at best, be as much faster as there are fewer."""
+
+    stage: int
+    ratio: float
+    rank: int = 0
+
+    def apply(self, altered: Altered) -> None:
+        altered.better.took[altered.rows(self.stage)] *= self.ratio
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """So many operations of a stage become one; what each has apart from its rows is then there once."""
+
+    stage: int
+    count: int
+    rank: int = 0
+
+    def apply(self, altered: Altered) -> None:
+        for course in (altered.better, altered.worse):
+            course.joined[self.stage] = self.count
+
+
+@dataclass(frozen=True, slots=True)
+class Unload:
+    """The loading of a model, as its server told of it, leaves the request in which it was."""
+
+    stage: int
+    rank: int = 0
+
+    def apply(self, altered: Altered) -> None:
+        part, rows = altered.part, altered.rows(self.stage)
+        loading = np.maximum(0, loading_ns(part, self.stage))
+        for course in (altered.better, altered.worse):
+            course.took[rows] = np.maximum(0.0, course.took[rows] - loading)
+
+
+def loading_ns(part: Execution, stage: int) -> Ints:
+    """Per operation of a stage, how long its server loaded the model for it; -1: it did not tell.
+
+    Of a streamed answer that stands with the operation that it hands on to.
+    """
+    rows = np.flatnonzero(part.stage == stage)
+    later = np.flatnonzero((part.stage == stage + 1) & (part.load >= 0))
+    told = dict(zip(part.cause[later].tolist(), part.load[later].tolist(), strict=True))
+    found = [
+        own if own >= 0 else told.get(number, -1)
+        for number, own in zip(part.operation[rows].tolist(), part.load[rows].tolist(), strict=True)
+    ]
+    return np.array(found, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Hide:
+    """Of a stage whose next ceiling nobody knows it may be that nothing changes at all."""
+
+    stage: int
+    rank: int = 9
+
+    def apply(self, altered: Altered) -> None:
+        rows = altered.rows(self.stage)
+        window = altered.part.window
+        altered.worse.took[rows] = altered.part.elapsed[rows]
+        altered.worse.joined.pop(self.stage, None)
+        if window is not None:
+            altered.worse.workers[self.stage] = window.workers[self.stage]
+
+
+def altered(part: Execution, workers: tuple[int, ...], steps: list[Step]) -> Altered:
+    """An execution after all steps."""
+    result = Altered.of(part, workers)
+    for step in sorted(steps, key=lambda each: each.rank):
+        step.apply(result)
+    return result
+
+
+def operations_in(course: Course, part: Execution) -> Operations:
+    """The operations of a course, ready to be played again."""
+    operations = operations_of(part, len(course.workers))
+    operations = replace(operations, took_ns=course.took.tolist(), held_ns=course.held.tolist())
+    for stage, count in course.joined.items():
+        operations = _joined(operations, stage, count, part)
+    return operations
+
+
+def _joined(operations: Operations, stage: int, count: int, part: Execution) -> Operations:
+    """``count`` operations as one, which comes with the last of them: each one's own rows take what they
+    took, and what is there once for each (its set-up and commit) is there once."""
+    pairs = operations.wanted[stage] or _as_wanted(operations, stage)
+    once = (part.setup + part.finish).astype(np.float64)
+    took, held, wanted = list(operations.took_ns), list(operations.held_ns), []
+    for at in range(0, len(pairs), count):
+        group = [row for _, row in pairs[at : at + count]]
+        last = group[-1]
+        spared = float(once[group].sum() - once[group].max())
+        took[last] = max(0.0, sum(operations.took_ns[row] for row in group) - spared)
+        held[last] = sum(operations.held_ns[row] for row in group)
+        wanted.append((pairs[min(at + count, len(pairs)) - 1][0], last))
+    stages = tuple(tuple(wanted) if at == stage else each for at, each in enumerate(operations.wanted))
+    handed = {by: rows for by, rows in operations.handed.items() if operations.stage[by] != stage - 1}
+    kept = {row for _, row in wanted}
+    dropped = {row for _, row in pairs} - kept
+    return _without(replace(operations, took_ns=took, held_ns=held, wanted=stages, handed=handed), dropped)
+
+
+def _as_wanted(operations: Operations, stage: int) -> tuple[tuple[int, int], ...]:
+    """Of a stage that was not joined: each operation by how many results had come."""
+    before = [row for row, at in enumerate(operations.stage) if at == stage - 1]
+    return tuple(
+        (number, row) for number, by in enumerate(before, 1) for row in operations.handed.get(by, ())
+    )
+
+
+def _without(operations: Operations, dropped: set[int]) -> Operations:
+    """Operations that became part of another keep their number and never come."""
+    sources = tuple(row for row in operations.source if row not in dropped)
+    stage = [-1 if row in dropped else at for row, at in enumerate(operations.stage)]
+    return replace(operations, source=sources, stage=stage)

@@ -1,0 +1,227 @@
+"""What a change gives, held against runs whose truth is planted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pathtrace.analysis import analyse
+from pathtrace.analysis.prediction import predict
+from pathtrace.errors import EvidenceError, UsageError
+from pathtrace.model.prediction import FlowPrediction, Prediction
+from pathtrace.model.run import Run
+from tests.unit.analysis import far
+from tests.unit.analysis.builders import MB, MS, Desk, asked, reached, run_of, scenario, stream
+
+FULL = far.Way(took_ms=86, repeats=3)
+"""40 blocks of 10 MB on a link that they fill: 3.44 s."""
+DISK = replace(FULL, ceilings=(*far.line(), far.ceiling("disk:weights", 200 * MB)))
+HALF = far.Way(took_ms=170)
+
+
+def predicted(run: Run, *texts: str) -> Prediction:
+    return predict(run, analyse(run), texts)
+
+
+def of_way(way: far.Way, *texts: str) -> Prediction:
+    return predicted(far.run(way), *texts)
+
+
+def only(prediction: Prediction) -> FlowPrediction:
+    [flow] = prediction.flows
+    return flow
+
+
+def test_a_faster_link_is_held_by_the_disk_behind_it_where_that_is_known() -> None:
+    for speed in ("2.5GbE", "10GbE"):
+        prediction = of_way(DISK, f"lan={speed}")
+        flow = only(prediction)
+        assert flow.after_s.expected == pytest.approx(2.0, rel=0.01)
+        assert flow.after_s.high / flow.after_s.low <= 1.3
+        assert flow.bottleneck_after == "disk:weights"
+        assert prediction.unknowns == ()
+        assert flow.seconds_per_day_saved == pytest.approx(100 * 1.44, rel=0.01)
+
+
+def test_what_a_full_link_hides_is_named_and_the_range_holds_all_that_may_be() -> None:
+    prediction = of_way(FULL, "lan=2.5GbE")
+    flow = only(prediction)
+    assert flow.after_s.low == pytest.approx(3.44 * 0.4, rel=0.01)
+    assert flow.after_s.high == pytest.approx(3.44, rel=0.01)
+    assert flow.bottleneck_after == "unknown"
+    [unknown] = prediction.unknowns
+    assert unknown.what == "how fast the disk and the server of weights are: the full link hides them"
+    assert unknown.measure.startswith("pathtrace probe")
+
+
+def test_a_disk_that_is_given_with_the_link_closes_the_range() -> None:
+    flow = only(of_way(FULL, "lan=10GbE", "disk:weights=500MB/s"))
+    assert flow.after_s.expected == pytest.approx(0.8, rel=0.01)
+    assert flow.after_s.high == pytest.approx(flow.after_s.low, rel=0.15)
+    assert flow.bottleneck_after == "disk:weights"
+
+
+def test_a_slower_link_takes_as_much_longer() -> None:
+    flow = only(of_way(FULL, "lan=100Mbit/s"))
+    assert flow.after_s.expected == pytest.approx(34.4, rel=0.02)
+    assert flow.bottleneck_after == "link:lan"
+    assert flow.seconds_per_day_saved < 0
+
+
+def test_a_link_that_is_half_full_saves_its_part_at_the_very_most() -> None:
+    flow = only(of_way(HALF, "lan=10GbE"))
+    assert flow.after_s.low >= 6.8 * 0.45
+    assert flow.after_s.high <= 6.8 * 1.001
+
+
+def test_a_faster_disk_behind_a_full_link_changes_nothing_and_says_so() -> None:
+    prediction = of_way(FULL, "disk:weights=500MB/s")
+    assert only(prediction).after_s.expected == pytest.approx(3.44, rel=0.001)
+    assert "disk:weights does not hold load: link:lan does" in prediction.unchanged
+
+
+def test_more_at_once_on_a_full_link_gives_nothing() -> None:
+    assert only(of_way(DISK, "weights.depth=8")).speedup == pytest.approx(1.0, abs=0.02)
+
+
+def test_more_at_once_and_a_faster_link_are_held_by_the_new_link() -> None:
+    flow = only(of_way(FULL, "weights.depth=64", "lan=2.5GbE", "disk:weights=5000MB/s"))
+    assert flow.after_s.expected == pytest.approx(400 / (2.5 * far.LINE / MB), rel=0.02)
+
+
+RATES = st.sampled_from(["1.5", "2", "2.5", "5", "10", "25", "40"])
+
+
+@settings(deadline=None, max_examples=15)
+@given(way=st.sampled_from([FULL, DISK, HALF]), rate=RATES, faster=RATES)
+def test_a_faster_link_never_predicts_a_slower_flow(way: far.Way, rate: str, faster: str) -> None:
+    slow, fast = sorted((rate, faster), key=float)
+    first, second = only(of_way(way, f"lan={slow}GbE")), only(of_way(way, f"lan={fast}GbE"))
+    assert second.after_s.expected <= first.after_s.expected * (1 + 1e-9)
+    assert first.after_s.expected <= first.before_s
+
+
+INDEX = """
+pathtrace: 1
+places:
+  archive: {kind: files, path: /data, depth: 1, workers: 1}
+  indexer: {kind: process, command: [extract], workers: 2}
+  library: {kind: database, url: "postgresql://localhost/lab", batch: 1, workers: 1}
+flows:
+  index: {path: [archive, indexer, library], frequency: every 24 h}
+links: {lan: {hosts: [nas, workstation], speed: 1 Gbit/s}}
+"""
+
+
+def indexed(times_ms: Sequence[int], finish_ms: int = 0, cpu: float = -1.0) -> Run:
+    """100 documents: read, processed by two, inserted one by one."""
+    passes = [
+        stream(
+            [Desk(1), Desk(2, 16), Desk(1, 16)],
+            lambda stage, k: times_ms[stage] * MS,
+            100,
+            repeat=repeat,
+            offset=repeat * 20_000 * MS,
+            details=lambda s: {
+                "bytes": 1000,
+                "cpu_ns": round(cpu * s.elapsed_ns) if s.stage == 1 and cpu > 0 else -1,
+                "finish_ns": finish_ms * MS if s.stage == 2 else 0,
+            },
+        )
+        for repeat in range(3)
+    ]
+    return run_of(scenario(INDEX), passes, places=(reached("archive"), reached("library")))
+
+
+def test_twice_the_workers_of_what_computes_halve_its_time_until_the_cores_are_full() -> None:
+    run = indexed((1, 40, 1), cpu=1.0)
+    assert only(predicted(run, "indexer.workers=4")).speedup == pytest.approx(2.0, rel=0.05)
+    eight = only(predicted(run, "indexer.workers=8"))
+    assert eight.speedup == pytest.approx(2.0, rel=0.05)  # of four cores
+    assert eight.bottleneck_after == "cpu:indexer"
+
+
+def test_workers_of_what_waits_for_something_unseen_give_a_range() -> None:
+    prediction = predicted(indexed((1, 40, 1)), "indexer.workers=4")
+    flow = only(prediction)
+    assert flow.after_s.low == pytest.approx(flow.before_s / 2, rel=0.05)
+    assert flow.after_s.high == pytest.approx(flow.before_s, rel=0.05)
+    assert [each.measure for each in prediction.unknowns] == [
+        "pathtrace run, with `workers: 4` at indexer in the scenario"
+    ]
+
+
+def test_larger_batches_commit_less_often() -> None:
+    prediction = predicted(indexed((1, 1, 20), finish_ms=19), "library.batch=50")
+    flow = only(prediction)
+    assert flow.before_s == pytest.approx(2.0, rel=0.01)
+    assert flow.after_s.expected == pytest.approx(0.19, rel=0.1)  # 50 reads, twice 50 rows, two commits
+    assert prediction.unknowns == ()
+
+
+def test_smaller_batches_are_not_predicted() -> None:
+    run = indexed((1, 1, 20))
+    text = INDEX.replace("batch: 1,", "batch: 100,")
+    with pytest.raises(UsageError, match="a smaller batch than 100 is not predicted"):
+        predicted(replace(run, scenario=scenario(text)), "library.batch=10")
+
+
+def test_a_link_that_nothing_crosses_changes_nothing_and_says_so() -> None:
+    prediction = predicted(indexed((1, 40, 1)), "lan=10GbE")
+    flow = only(prediction)
+    assert (flow.after_s.expected, flow.seconds_per_day_saved) == (flow.before_s, 0.0)
+    assert "no measured flow crosses link:lan" in prediction.unchanged
+    assert prediction.unchanged[0] == (
+        "index: read at archive, process at indexer, insert at library unchanged"
+    )
+
+
+ANSWER = """
+pathtrace: 1
+workload: {requests_per_day: 100}
+places:
+  library: {kind: database, url: "sqlite://", query: "select text from t"}
+  model: {kind: inference, url: "http://localhost:11434", api: ollama}
+  people: {kind: user}
+flows:
+  answer: {path: [library, model, people], frequency: per-request}
+"""
+
+
+def answered(load_ms: int) -> Run:
+    """20 questions, each with 2 s of generation, of which ``load_ms`` are the model's loading."""
+    passed = asked(
+        20,
+        (10 * MS, 2000 * MS, 500 * MS),
+        details=lambda s: {"load_ns": load_ms * MS if s.stage == 2 else -1, "bytes": 10},
+    )
+    return run_of(scenario(ANSWER), [passed])
+
+
+def test_a_loaded_model_saves_its_loading_at_each_request() -> None:
+    prediction = predicted(answered(1500), "model.loaded=true")
+    flow = only(prediction)
+    assert flow.request == pytest.approx((2.51, 1.01))
+    assert flow.seconds_per_day_saved == pytest.approx(150, rel=0.01)
+
+
+def test_a_model_that_was_loaded_already_saves_nothing_and_says_so() -> None:
+    prediction = predicted(answered(0), "model.loaded=true")
+    assert only(prediction).seconds_per_day_saved == 0.0
+    assert "model had its model in memory at every request already" in prediction.unchanged
+
+
+def test_the_self_check_is_within_five_per_cent() -> None:
+    for run in (far.run(FULL), indexed((1, 40, 1)), indexed((7, 3, 20)), answered(100)):
+        assert abs(predicted(run).self_check.error) < 0.05
+
+
+def test_without_a_finished_flow_there_is_nothing_to_predict_from() -> None:
+    run = indexed((1, 40, 1))
+    cut = replace(run, windows=tuple(replace(window, complete=False) for window in run.windows))
+    with pytest.raises(EvidenceError, match="no flow of this run was measured to its end"):
+        predicted(cut, "indexer.workers=4")
