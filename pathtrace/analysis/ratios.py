@@ -73,7 +73,7 @@ def judged(effect: float, low: float, high: float) -> str:
         return SLOWER
     if high < 0 and effect <= -LEAST_EFFECT:
         return FASTER
-    return SAME if -LEAST_EFFECT < low and high < LEAST_EFFECT else UNCLEAR
+    return SAME if low > -LEAST_EFFECT and high < LEAST_EFFECT else UNCLEAR
 
 
 def detectable(spread: float, before: int, after: int) -> float:

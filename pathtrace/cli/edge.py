@@ -90,7 +90,7 @@ def _scrubber() -> Scrubber:
 def _explained(error: Exception) -> list[tuple[str, str | None]]:
     """What is said of an error: message and hint, once per fault."""
     match error:
-        case errors.ScenarioError():
+        case errors.ScenarioError() | errors.IncomparableError():
             return [(str(fault), fault.hint) for fault in error.faults]
         case errors.PathtraceError():
             return [(str(error), error.hint)]

@@ -20,6 +20,9 @@ COMMANDS: Mapping[str, Entry] = {
     "run": Entry("pathtrace.cli.run:command", "Replay a scenario and say where the waiting goes."),
     "show": Entry("pathtrace.cli.show:command", "Show a stored run again."),
     "map": Entry("pathtrace.cli.map:command", "Draw the path, with figures when given a run."),
+    "compare": Entry(
+        "pathtrace.cli.compare:command", "Say what changed between runs, how sure that is, and why."
+    ),
     "probe": Entry("pathtrace.cli.probe:command", "Measure each resource alone."),
     "respond": Entry("pathtrace.cli.respond:command", "Be the other end of a link probe."),
     "schema": Entry("pathtrace.cli.schema:command", "Print the JSON Schema of a scenario or a run."),
@@ -29,7 +32,6 @@ COMMANDS: Mapping[str, Entry] = {
 NOT_YET: tuple[str, ...] = (
     "baseline",
     "capture",
-    "compare",
     "doctor",
     "explain",
     "history",

@@ -88,7 +88,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class ActivityPair:
-    """Other work on a host meanwhile: CPU in per cent of one core, and bytes per second of its disks."""
+    """Other work on a host meanwhile: CPU in per cent of all cores, and bytes per second of its disks."""
 
     host: str
     cpu_percent: tuple[float | None, float | None]
@@ -127,7 +127,7 @@ class RunName:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One run beside an earlier one. Where not ``comparable``, ``reasons`` say why and no time is compared."""
+    """One run beside an earlier one. Not ``comparable``: ``reasons`` say why, and no time is compared."""
 
     before: RunName
     after: RunName
@@ -144,3 +144,12 @@ class Comparison:
     activity: tuple[ActivityPair, ...]
     prediction: Prediction | None
     caveats: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LikeTimes:
+    """Median times of earlier runs of the same work in the same set-up: how much days differ."""
+
+    name: str
+    """``flow`` or ``flow/hop``."""
+    medians_s: tuple[float, ...]

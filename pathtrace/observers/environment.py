@@ -19,6 +19,7 @@ from pathtrace.observers import procfs
 from pathtrace.observers.interface_facts import interfaces
 from pathtrace.units import nanoseconds
 
+_CONGESTION = "/proc/sys/net/ipv4/tcp_congestion_control"
 _VENDORS = {"0x10de": "NVIDIA", "0x1002": "AMD", "0x8086": "Intel", "0x1af4": "virtio"}
 
 
@@ -36,6 +37,7 @@ def describe(host_name: str) -> Environment:
         mounts=_mounts(),
         interfaces=interfaces(),
         servers=(),
+        congestion_control=(procfs.read_text(_CONGESTION) or "").strip() or None,
     )
     return Environment(
         hosts=(host,),

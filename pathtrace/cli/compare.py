@@ -1,0 +1,79 @@
+"""``pathtrace compare``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pathtrace.cli.options import debug_option, given_store, json_option, store_option
+from pathtrace.errors import EXIT_DONE, EXIT_NOT_MEASURED, EXIT_VERDICT, UsageError
+
+if TYPE_CHECKING:
+    from pathtrace.model.comparison import Comparison
+
+SLOWER = "slower"
+
+
+def _limit(ctx: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
+    """``slower:5%`` as a ratio."""
+    from pathtrace.units import parse_ratio
+
+    if text is None:
+        return None
+    word, colon, limit = text.partition(":")
+    if word.strip() != SLOWER or not colon:
+        raise UsageError(f"--fail-on {text!r} is not known", hint="write it as in --fail-on slower:5%")
+    return parse_ratio(limit)
+
+
+@click.command("compare")
+@click.argument("before", metavar="BEFORE")
+@click.argument("afters", nargs=-1, required=True, metavar="AFTER...")
+@click.option("--changed", multiple=True, metavar="NAME", help="What was meant to differ: a link, a place, …")
+@click.option(
+    "--fail-on", metavar="slower:5%", callback=_limit, help="Exit code 1 if a flow is so much slower."
+)
+@store_option
+@json_option
+@debug_option
+def command(
+    before: str,
+    afters: tuple[str, ...],
+    changed: tuple[str, ...],
+    fail_on: float | None,
+    store: Path | None,
+    as_json: bool,
+) -> int:
+    """Say what changed between runs, how sure that is, and why.
+
+    The runs must have asked for the same work on the same data from the same
+    start; everything else that differs is listed. With more than two runs the
+    first is what each of the others is compared with.
+
+    \b
+    Example:
+      pathtrace compare before after --changed lan
+    """
+    from pathtrace.app.comparing import compare_runs
+    from pathtrace.cli import streams
+    from pathtrace.render.compare_document import compare_document
+    from pathtrace.render.comparison import comparison_view
+
+    found = compare_runs(given_store(store), before, afters, changed)
+    if as_json:
+        streams.write_json(compare_document(found))
+    else:
+        streams.write_view(comparison_view(found))
+    return _exit_code(found, fail_on)
+
+
+def _exit_code(found: Sequence[Comparison], fail_on: float | None) -> int:
+    """1 if a flow is slower by ``fail_on`` or more, and surely slower; 3 if one was not measured."""
+    ratios = [flow.ratio for each in found for flow in each.flows]
+    known = [ratio for ratio in ratios if ratio is not None]
+    if fail_on is not None and any(each.low > 1 and each.ratio >= 1 + fail_on for each in known):
+        return EXIT_VERDICT
+    return EXIT_DONE if len(known) == len(ratios) else EXIT_NOT_MEASURED
