@@ -1,0 +1,68 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pathtrace.model.comparison import LikeTimes
+from pathtrace.store.history import MOST, like_times
+from tests.unit.store.example import RUN
+
+START = "as-is"
+LIKE: dict[str, Any] = {
+    "status": "complete",
+    "scenario": {"workload_fingerprint": "w", "setup_fingerprint": "s"},
+    "start_condition": {"start": START},
+    "flows": [
+        {"name": "index", "duration_s": {"median": 2.0}},
+        {"name": "answer", "duration_s": None},
+    ],
+    "hops": [
+        {"flow": "index", "name": "archive->indexer", "duration_s": 1},
+        {"flow": "answer", "name": "model->people", "duration_s": None},
+    ],
+}
+
+
+def keep(store: Path, name: str, text: str) -> None:
+    (store / name).mkdir()
+    (store / name / "facts.json").write_text("{}")
+    (store / name / "run.json").write_text(text)
+
+
+def test_like_runs_up_to_this_one_are_its_history(tmp_path: Path) -> None:
+    run = replace(RUN, id="20261130-2")
+    keep(tmp_path, "20261130-1", json.dumps(LIKE))
+    keep(tmp_path, "20261130-2", json.dumps(LIKE | {"flows": []}))
+    keep(tmp_path, "20261130-3", json.dumps(LIKE))
+    assert like_times(tmp_path, run, START) == (
+        LikeTimes("index", (2.0,)),
+        LikeTimes("index/archive->indexer", (1.0, 1.0)),
+    )
+
+
+def test_other_work_other_set_ups_other_starts_and_parts_of_runs_are_none(tmp_path: Path) -> None:
+    others: tuple[dict[str, Any], ...] = (
+        {"scenario": {"workload_fingerprint": "other", "setup_fingerprint": "s"}},
+        {"scenario": {"workload_fingerprint": "w", "setup_fingerprint": "other"}},
+        {"start_condition": {"start": "cold"}},
+        {"status": "interrupted"},
+    )
+    for number, other in enumerate(others):
+        keep(tmp_path, f"20261129-{number}", json.dumps(LIKE | other))
+    assert like_times(tmp_path, RUN, START) == ()
+
+
+def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
+    keep(tmp_path, "20261129-1", "{")
+    keep(tmp_path, "20261129-2", "[]")
+    keep(tmp_path, "20261129-3", json.dumps({"flows": 3}))
+    (tmp_path / "20261129-4").mkdir()
+    (tmp_path / "20261129-4" / "facts.json").write_text("{}")
+    assert like_times(tmp_path, RUN, START) == ()
+    assert like_times(tmp_path / "none", RUN, START) == ()
+
+
+def test_only_the_latest_are_looked_at(tmp_path: Path) -> None:
+    for number in range(MOST + 5):
+        keep(tmp_path, f"20261129-{number:03}", json.dumps(LIKE))
+    assert len(like_times(tmp_path, RUN, START)[0].medians_s) == MOST
