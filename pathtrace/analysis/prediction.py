@@ -13,7 +13,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pathtrace.analysis.altering import Altered, Course, Hide, Hold, Step, altered, operations_in
+from pathtrace.analysis.altering import (
+    Altered,
+    Course,
+    Hide,
+    Hold,
+    Join,
+    Rescale,
+    Step,
+    Unload,
+    altered,
+    operations_in,
+)
 from pathtrace.analysis.assembly import measured_flows
 from pathtrace.analysis.change_targets import parse_changes
 from pathtrace.analysis.evidence import Evidence
@@ -189,10 +200,10 @@ def _bottleneck(study: FlowStudy, chosen: _Pass, plan: Plan) -> str:
     holder = max(holds, key=lambda each: each.total_s, default=None)
     if holder is not None and holder.total_s >= LINK_FULL * full[stage]:
         return holder.resource
-    touched = any(step.stage == stage for step in plan.steps)
+    shorter = any(step.stage == stage and isinstance(step, Rescale | Join | Unload) for step in plan.steps)
     judged = study.stages.get(stage)
     if judged is None or (
-        touched and full[stage] < MOSTLY * judged.figures.elapsed_s / judged.figures.workers
+        shorter and full[stage] < MOSTLY * judged.figures.elapsed_s / judged.figures.workers
     ):
         return UNKNOWN
     return judged.limit.resource

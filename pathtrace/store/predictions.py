@@ -1,0 +1,39 @@
+"""What was predicted from a run, kept in its folder: ``predictions.json``, whole at any moment.
+
+Knows the file and its format number; what stands in a prediction is for ``render``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pathtrace.errors import RunFileError
+from pathtrace.store.files import write_document
+
+PREDICTIONS = "predictions.json"
+FORMAT = "pathtrace.predictions/1"
+
+
+def add_prediction(folder: Path, at: str, document: Mapping[str, Any]) -> None:
+    """Put one more behind those that are there. ``at``: ISO 8601. StoreError, RunFileError."""
+    kept = (*read_predictions(folder), {"predicted_at": at, **document})
+    text = json.dumps({"format": FORMAT, "predictions": kept}, indent=1, allow_nan=False)
+    write_document(folder, PREDICTIONS, text + "\n")
+
+
+def read_predictions(folder: Path) -> tuple[Mapping[str, Any], ...]:
+    """Those of a run, oldest first; empty if there are none. RunFileError if they cannot be read."""
+    path = folder / PREDICTIONS
+    try:
+        read = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return ()
+    except (OSError, ValueError, RecursionError) as error:
+        raise RunFileError(f"cannot be read: {error}", where=str(path)) from error
+    kept = read.get("predictions") if isinstance(read, dict) and read.get("format") == FORMAT else None
+    if not isinstance(kept, list) or not all(isinstance(each, dict) for each in kept):
+        raise RunFileError(f"is no {FORMAT}", where=str(path), hint="move it away, then ask again")
+    return tuple(kept)

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pathtrace.errors import RunFileError
+from pathtrace.store.predictions import add_prediction, read_predictions
+
+
+def test_predictions_are_kept_in_order_and_nothing_is_left_beside_them(tmp_path: Path) -> None:
+    assert read_predictions(tmp_path) == ()
+    add_prediction(tmp_path, "2026-11-30T09:00:00+00:00", {"run": "a", "flows": []})
+    add_prediction(tmp_path, "2026-11-30T10:00:00+00:00", {"run": "a", "flows": [1]})
+    assert read_predictions(tmp_path) == (
+        {"predicted_at": "2026-11-30T09:00:00+00:00", "run": "a", "flows": []},
+        {"predicted_at": "2026-11-30T10:00:00+00:00", "run": "a", "flows": [1]},
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["predictions.json"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": "other/1", "predictions": []}', "[" * 100_000])
+def test_a_damaged_file_is_refused_and_stays_as_it_is(text: str, tmp_path: Path) -> None:
+    (tmp_path / "predictions.json").write_text(text)
+    with pytest.raises(RunFileError, match=r"predictions\.json"):
+        add_prediction(tmp_path, "2026-11-30T09:00:00+00:00", {})
+    assert (tmp_path / "predictions.json").read_text() == text
