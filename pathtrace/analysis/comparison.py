@@ -21,16 +21,16 @@ from pathtrace.analysis.ratios import between_runs, compare_times, spread_of
 from pathtrace.analysis.repeat_times import FlowTimes, repeat_times
 from pathtrace.analysis.run_facts import Facts, setup_facts, workload_facts
 from pathtrace.analysis.same_output import same_output
+from pathtrace.analysis.scoring import scored
 from pathtrace.model.comparison import (
     ActivityPair,
     Compared,
     Comparison,
     Difference,
-    Foretold,
     LikeTimes,
     Output,
-    Prediction,
     RunName,
+    StoredPrediction,
 )
 from pathtrace.model.report import FlowReport, HopReport, Report
 from pathtrace.model.run import Run
@@ -54,9 +54,12 @@ def compare(
     *,
     changed: Sequence[str] = (),
     history: Sequence[LikeTimes] = (),
-    foretold: Foretold | None = None,
+    predictions: Sequence[StoredPrediction] = (),
 ) -> Comparison:
-    """``changed``: what was meant to differ (UsageError if nothing is called so)."""
+    """``changed``: what was meant to differ (UsageError if nothing is called so).
+
+    ``history``: of runs like ``before``. ``predictions``: kept with it, oldest first.
+    """
     work = workload_differences(before.run, after.run, changed)
     old, new = _facts(before.run), _facts(after.run)
     if changed:
@@ -76,9 +79,9 @@ def compare(
         hops=(),
         output=Output(None, (), (None, None), False),
         activity=tuple(_activity(before.run, after.run)),
-        prediction=None,
+        predictions=(),
     )
-    return whole if reasons else _with_times(whole, before, after, work, changed, history, foretold)
+    return whole if reasons else _with_times(whole, before, after, work, changed, history, predictions)
 
 
 def _with_times(
@@ -88,7 +91,7 @@ def _with_times(
     work: Sequence[Difference],
     changed: Sequence[str],
     history: Sequence[LikeTimes],
-    foretold: Foretold | None,
+    predictions: Sequence[StoredPrediction],
 ) -> Comparison:
     days = {each.name: between_runs(each.medians_s) for each in history}
     times = (repeat_times(before.run), repeat_times(after.run))
@@ -98,7 +101,7 @@ def _with_times(
         flows=flows,
         hops=tuple(_hops(before.report, after.report, times, days)),
         output=same_output(before.run, before.report, after.run, after.report, work),
-        prediction=_scored(foretold, flows),
+        predictions=scored(predictions, whole.differences, changed, after.run, flows),
         caveats=tuple(_doubts(before.run, after.run, whole, changed, days)),
     )
     return replace(done, verdict=sentences(done))
@@ -191,14 +194,6 @@ def _activity(before: Run, after: Run) -> Iterator[ActivityPair]:
             (was.disk_bytes_per_s if was else None, now.disk_bytes_per_s if now else None),
             (was.network_bytes_per_s if was else None, now.network_bytes_per_s if now else None),
         )
-
-
-def _scored(foretold: Foretold | None, flows: Sequence[Compared]) -> Prediction | None:
-    actual = next((each.after_s for each in flows if foretold and each.name == foretold.flow), None)
-    if foretold is None or not actual or not foretold.expected_s:
-        return None
-    error = actual / foretold.expected_s - 1
-    return Prediction(foretold.flow, foretold.expected_s, foretold.low, foretold.high, actual, error)
 
 
 def _doubts(before: Run, after: Run, whole: Comparison, changed: Sequence[str], days: _Days) -> Iterator[str]:

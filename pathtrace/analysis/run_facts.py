@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, fields
 from enum import Enum
 from urllib.parse import urlsplit
 
+from pathtrace.analysis.links import link_between
 from pathtrace.model.run import HostFacts, Interface, Mount, Reached, Run
 from pathtrace.model.scenario import Flow, Host, Link, Place, Scenario
 from pathtrace.units import format_bytes, format_duration, format_link
@@ -52,11 +53,11 @@ def setup_facts(run: Run) -> Facts:
     for link in scenario.links:
         found.update(_link(link))
     for host in scenario.hosts:
-        found.update(_host(scenario, host))
+        found.update(_host(run, host))
     for place in scenario.places:
-        found.update(_place(scenario, place))
+        found.update(_place(run, place))
     for reached in run.reached:
-        found.update(_reached(scenario, reached))
+        found.update(_reached(run, reached))
     found.update(_ways(run))
     for facts in run.environment.hosts:
         found.update(_environment(run, facts))
@@ -80,13 +81,18 @@ def workload_facts(scenario: Scenario) -> Facts:
     return found
 
 
-def way(scenario: Scenario, host: str) -> tuple[str, ...]:
-    """The links that join this host and another one; an undeclared one is ``link:A-B``."""
+def way(run: Run, host: str) -> tuple[str, ...]:
+    """The links that join this host and another one, the one that the route takes first."""
+    scenario = run.scenario
     here = scenario.here.name
     if host == here:
         return ()
+    facts = next((each for each in run.environment.hosts if each.name == here), None)
+    taken = link_between(scenario, run.routes, facts, host)
     joining = tuple(link.name for link in scenario.links if {here, host} <= set(link.hosts))
-    return joining or (f"link:{here}-{host}",)
+    if not joining:
+        return (taken,)
+    return tuple(dict.fromkeys((taken.removeprefix("link:"), *joining)))
 
 
 def _link(link: Link) -> Iterator[tuple[str, Fact]]:
@@ -101,8 +107,8 @@ def _link(link: Link) -> Iterator[tuple[str, Fact]]:
         yield what, Fact(_text(key, value), link.name, (), True, True)
 
 
-def _host(scenario: Scenario, host: Host) -> Iterator[tuple[str, Fact]]:
-    ways = way(scenario, host.name)
+def _host(run: Run, host: Host) -> Iterator[tuple[str, Fact]]:
+    ways = way(run, host.name)
     cause = ways[0] if ways else host.name
     yield f"{host.name}.addresses", Fact(_text("", host.addresses), cause, (host.name, *ways), True, True)
     yield f"{host.name}.here", Fact(_text("", host.here), host.name, (), True, True)
@@ -111,8 +117,8 @@ def _host(scenario: Scenario, host: Host) -> Iterator[tuple[str, Fact]]:
         yield f"{host.name}.declared.{key}", Fact(text, host.name, (), False, True)
 
 
-def _place(scenario: Scenario, place: Place) -> Iterator[tuple[str, Fact]]:
-    ways = way(scenario, place.host)
+def _place(run: Run, place: Place) -> Iterator[tuple[str, Fact]]:
+    ways = way(run, place.host)
     cause = ways[0] if ways else place.name
     names = (place.name, place.host, *ways)
     yield f"{place.name}.host", Fact(place.host, place.name, (place.host,), True, True)
@@ -128,9 +134,9 @@ def _place(scenario: Scenario, place: Place) -> Iterator[tuple[str, Fact]]:
         yield f"{place.name}.protocol", Fact(protocol, place.name, (), True, True)
 
 
-def _reached(scenario: Scenario, reached: Reached) -> Iterator[tuple[str, Fact]]:
-    place = scenario.place(reached.place)
-    ways = way(scenario, place.host)
+def _reached(run: Run, reached: Reached) -> Iterator[tuple[str, Fact]]:
+    place = run.scenario.place(reached.place)
+    ways = way(run, place.host)
     cause, names = (ways[0] if ways else place.name), (place.name, place.host, *ways)
     yield f"{place.name}.server", Fact(reached.identity, f"server of {place.name}", (place.name,))
     address = reached.endpoint.address if reached.endpoint else None
@@ -153,13 +159,13 @@ def _mount(
 
 def _ways(run: Run) -> Iterator[tuple[str, Fact]]:
     for route in run.routes:
-        ways = way(run.scenario, route.host)
+        ways = way(run, route.host)
         cause, names = (ways[0] if ways else route.host), (route.host, *ways)
         for key in ("address", "interface", "source", "gateway", "mtu_bytes", "interface_kind"):
             text = _text(key, getattr(route, key))
             yield f"{route.host}.route.{key}", Fact(text, cause, names, True, key == "gateway")
     for path in run.paths:
-        ways = way(run.scenario, path.host)
+        ways = way(run, path.host)
         cause, names = (ways[0] if ways else path.host), (path.host, *ways)
         yield f"{path.host}.path_mtu", Fact(_text("mtu", path.path_mtu_bytes), cause, names)
         routers = str(len(path.hops) - 1) if path.hops else None
@@ -178,7 +184,7 @@ def _interface(run: Run, host: str, interface: Interface) -> Iterator[tuple[str,
     """One that a route leads through belongs to that link; a virtual one that none uses does not matter."""
     used = [route.host for route in run.routes if route.interface == interface.name]
     used = used if host == run.scenario.here.name else []
-    ways = tuple(dict.fromkeys(link for far in used for link in way(run.scenario, far)))
+    ways = tuple(dict.fromkeys(link for far in used for link in way(run, far)))
     cause = ways[0] if ways else f"interface {interface.name} of {host}"
     matters = bool(ways) or interface.kind not in _VIRTUAL
     for key in (each.name for each in fields(Interface) if each.name != "name"):

@@ -15,6 +15,7 @@ def compare_runs(store: Path, before: str, afters: Sequence[str], changed: Seque
     from pathtrace.analysis.comparability import start_of
     from pathtrace.analysis.comparison import Measured, compare
     from pathtrace.store.find import resolve
+    from pathtrace.store.foretold import stored_predictions
     from pathtrace.store.history import like_times
     from pathtrace.store.runs import load
 
@@ -24,7 +25,11 @@ def compare_runs(store: Path, before: str, afters: Sequence[str], changed: Seque
 
     first = measured(before)
     history = like_times(store, first.run, start_of(first.run))
-    found = [compare(first, measured(name), changed=changed, history=history) for name in afters]
+    predictions = stored_predictions(resolve(store, before))
+    found = [
+        compare(first, measured(name), changed=changed, history=history, predictions=predictions)
+        for name in afters
+    ]
     reasons = [(each.after.id, reason) for each in found for reason in each.reasons]
     if reasons:
         raise IncomparableError(

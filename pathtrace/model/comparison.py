@@ -98,12 +98,30 @@ class ActivityPair:
 
 @dataclass(frozen=True, slots=True)
 class Foretold:
-    """What was predicted of a flow before the change, for comparison with what came."""
+    """What was predicted of a flow that took ``before_s``."""
 
     flow: str
+    before_s: float
     expected_s: float
     low: float
     high: float
+
+
+@dataclass(frozen=True, slots=True)
+class ForetoldChange:
+    """What a prediction was about: ``link:lan``, ``disk:archive``, ``library.batch``; base units."""
+
+    resource: str
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPrediction:
+    """As it was kept with the earlier run. ``at``: ISO 8601, UTC."""
+
+    at: str
+    changes: tuple[ForetoldChange, ...]
+    flows: tuple[Foretold, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +160,8 @@ class Comparison:
     hops: tuple[Compared, ...]
     output: Output
     activity: tuple[ActivityPair, ...]
-    prediction: Prediction | None
+    predictions: tuple[Prediction, ...]
+    """Beside the facts, the largest predicted change first."""
     caveats: tuple[str, ...] = ()
 
 

@@ -50,7 +50,8 @@ def _comparison(whole: Comparison) -> Document:
         "stability": _stability(whole),
         "other_activity": {each.host: _activity(each) for each in whole.activity},
         "cost": None,
-        "prediction": _prediction(whole.prediction),
+        "prediction": _prediction(whole.predictions[0]) if whole.predictions else None,
+        "predictions": [_prediction(each) for each in whole.predictions],
         "caveats": list(whole.caveats),
     }
 
@@ -112,9 +113,7 @@ def _activity(each: ActivityPair) -> Document:
     }
 
 
-def _prediction(value: Prediction | None) -> Json:
-    if value is None:
-        return None
+def _prediction(value: Prediction) -> Document:
     return {
         "flow": value.flow,
         "expected_s": value.expected_s,

@@ -29,7 +29,7 @@ def comparison_view(comparisons: Sequence[Comparison]) -> RenderableType:
 def _one(whole: Comparison) -> Iterator[RenderableType]:
     yield from _verdict(whole)
     yield from _times(whole)
-    yield from _prediction(whole.prediction)
+    yield from _predictions(whole.predictions)
     yield from _differences(whole)
     yield from _stability(whole)
     yield from _doubts(whole.caveats)
@@ -106,17 +106,18 @@ def _change(ratio: float) -> str:
     return f"{rounded:+g} %" if rounded else "0 %"
 
 
-def _prediction(value: Prediction | None) -> Iterator[RenderableType]:
-    if value is None:
+def _predictions(values: Sequence[Prediction]) -> Iterator[RenderableType]:
+    if not values:
         return
-    held = "within" if value.low <= value.actual_s <= value.high else "outside"
-    yield heading("Prediction")
-    yield line(
-        f'"{value.flow}" was predicted to take {format_duration(value.expected_s)} '
-        f"({format_duration(value.low)} – {format_duration(value.high)}) and takes "
-        f"{format_duration(value.actual_s)}: {held} the range, {_change(1 + value.error)}",
-        indent=INDENT,
-    )
+    yield heading("Predicted", "before the change, beside what came")
+    for value in values:
+        held = "within" if value.low <= value.actual_s <= value.high else "outside"
+        yield line(
+            f'"{value.flow}" was predicted to take {format_duration(value.expected_s)} '
+            f"({format_duration(value.low)} – {format_duration(value.high)}) and takes "
+            f"{format_duration(value.actual_s)}: {held} the range, {_change(1 + value.error)}",
+            indent=INDENT,
+        )
 
 
 def _differences(whole: Comparison, detail: str = "") -> Iterator[RenderableType]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pathtrace.analysis.comparison import compare
 from pathtrace.errors import UsageError
-from pathtrace.model.comparison import Comparison, Foretold, LikeTimes, OutputDifference, Prediction
+from pathtrace.model.comparison import Comparison, LikeTimes, OutputDifference
 from pathtrace.model.run import Run
 from tests.unit.analysis import compared
 from tests.unit.analysis.builders import MB, MS, asked, run_of, scenario
@@ -44,6 +44,22 @@ def test_a_faster_link_is_compared_listed_and_is_the_one_cause() -> None:
     }
     assert all(each.expected for each in whole.differences if each.matters)
     assert verdicts(whole)[:2] == [("index", "faster"), ("archive->indexer", "faster")]
+
+
+def test_a_cable_of_its_own_beside_the_old_link_is_one_cause() -> None:
+    direct = "\n  direct: {hosts: [nas, workstation], speed: 10 Gbit/s, kind: direct}\nplaces:"
+    after = upgraded()
+    cable = replace(after.environment.hosts[0].interfaces[0], kind="direct")
+    there = replace(after.environment.hosts[0], interfaces=(cable,))
+    text = BEFORE_TEXT.replace("\nplaces:", direct)
+    later = replace(
+        after,
+        scenario=scenario(text),
+        environment=replace(after.environment, hosts=(there,)),
+    )
+    whole = held(run(), later, "direct")
+    assert whole.cause == "direct"
+    assert {each.cause for each in whole.differences if each.matters} == {"direct"}
 
 
 def test_one_thing_that_nobody_announced_is_named() -> None:
@@ -223,15 +239,6 @@ def test_a_name_that_no_run_has_is_refused_with_the_nearest_one() -> None:
 def test_a_resource_means_its_place() -> None:
     batched = run(BEFORE_TEXT.replace("batch: 100", "batch: 500"))
     assert held(run(), batched, "database:library").comparable
-
-
-def test_a_prediction_stands_beside_the_fact() -> None:
-    foretold = Foretold("index", 0.05, 0.04, 0.07)
-    whole = compare(measured(run()), measured(upgraded()), changed=("lan",), foretold=foretold)
-    actual = whole.flows[0].after_s
-    assert actual is not None
-    assert whole.prediction == Prediction("index", 0.05, 0.04, 0.07, actual, actual / 0.05 - 1)
-    assert held(run(), upgraded(), "lan").prediction is None
 
 
 def paced(took_ms: int) -> Run:

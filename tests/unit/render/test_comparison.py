@@ -85,7 +85,7 @@ WHOLE = Comparison(
     hops=(READ, STORE, UNMEASURED),
     output=Output(False, (OutputDifference("index, read@archive", "bytes", 100, 99),), (1.0, 0.5), False),
     activity=(ActivityPair("workstation", (1.5, 24.0), (0.0, 2e6), (None, 5e6)),),
-    prediction=Prediction("index", 20.0, 18.0, 23.0, 19.4, -0.03),
+    predictions=(Prediction("index", 20.0, 18.0, 23.0, 19.4, -0.03),),
     caveats=("there is no history of like runs",),
 )
 SECOND = replace(WHOLE, after=RunName("20261208-080000-zz11", None, "2026-12-08T08:00:00+00:00"))
@@ -117,9 +117,7 @@ def test_the_keys_of_the_document_never_change_unnoticed() -> None:
 
 
 def test_what_is_not_known_is_null() -> None:
-    document = compare_document(
-        [replace(WHOLE, prediction=None, output=Output(None, (), (None, None), True))]
-    )
+    document = compare_document([replace(WHOLE, predictions=(), output=Output(None, (), (None, None), True))])
     assert document["prediction"] is None
     assert document["cost"] is None
     assert document["checks"] is None

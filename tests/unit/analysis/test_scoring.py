@@ -1,0 +1,65 @@
+from dataclasses import replace
+
+import pytest
+
+from pathtrace.analysis.comparison import compare
+from pathtrace.model.comparison import Foretold, ForetoldChange, Prediction, StoredPrediction
+from pathtrace.model.run import Run
+from tests.unit.analysis.compared import BEFORE_TEXT, measured, run, upgraded
+
+TEN_GIGABIT = 1.25e9
+PREDICTED = StoredPrediction(
+    "2026-11-30T09:30:00+00:00",
+    (ForetoldChange("link:lan", TEN_GIGABIT),),
+    (Foretold("index", 0.202, 0.05, 0.04, 0.07),),
+)
+
+
+def scored(
+    *predictions: StoredPrediction, after: Run | None = None, changed: tuple[str, ...] = ("lan",)
+) -> tuple[Prediction, ...]:
+    later = replace(after or upgraded(), started_at="2026-12-01T09:14:12+00:00")
+    return compare(measured(run()), measured(later), changed=changed, predictions=predictions).predictions
+
+
+def test_a_prediction_stands_beside_the_fact() -> None:
+    [found] = scored(PREDICTED)
+    assert (found.flow, found.expected_s, found.low, found.high) == ("index", 0.05, 0.04, 0.07)
+    assert found.error == pytest.approx(found.actual_s / 0.05 - 1)
+    assert found.actual_s == pytest.approx(0.042, rel=0.01)
+
+
+def test_the_latest_one_of_this_change_counts() -> None:
+    later = replace(PREDICTED, flows=(Foretold("index", 0.202, 0.04, 0.03, 0.05),))
+    assert [each.expected_s for each in scored(PREDICTED, later)] == [0.04]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(PREDICTED, at="2026-12-02T00:00:00+00:00"),
+        replace(PREDICTED, changes=(ForetoldChange("link:lan", 3.125e8),)),
+        replace(PREDICTED, changes=(*PREDICTED.changes, ForetoldChange("library.batch", 500))),
+        replace(PREDICTED, changes=(ForetoldChange("disk:library", 5e8),)),
+        replace(PREDICTED, changes=()),
+        replace(PREDICTED, flows=(Foretold("index", 0.4, 0.1, 0.1, 0.1),)),
+        replace(PREDICTED, flows=(Foretold("other", 0.202, 0.1, 0.1, 0.1),)),
+    ],
+    ids=["made afterwards", "other speed", "one more", "other resource", "none", "other time", "other flow"],
+)
+def test_one_of_something_else_does_not(other: StoredPrediction) -> None:
+    assert scored(other) == ()
+
+
+def test_a_setting_must_have_come_to_the_value_that_was_predicted_with() -> None:
+    after = run(BEFORE_TEXT.replace("batch: 100", "batch: 500"), id="20261201-091412-bbbb")
+    fits, other = (replace(PREDICTED, changes=(ForetoldChange("library.batch", n),)) for n in (500, 200))
+    assert len(scored(fits, after=after, changed=("library.batch",))) == 1
+    assert scored(other, after=after, changed=("library.batch",)) == ()
+
+
+def test_a_disk_that_nobody_can_see_is_believed_where_it_is_named() -> None:
+    disk = replace(PREDICTED, changes=(ForetoldChange("disk:archive", 5e8),))
+    after = run(id="20261201-091412-bbbb")
+    assert scored(disk, after=after, changed=()) == ()
+    assert len(scored(disk, after=after, changed=("disk:archive",))) == 1
