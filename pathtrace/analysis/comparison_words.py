@@ -37,7 +37,7 @@ def said_of(flow: Compared) -> str:
         case "same":
             return f'"{flow.name}" takes the same time: {times} ({interval(ratio)}).'
         case "unclear":
-            return f'"{flow.name}" is unclear: {times} ({interval(ratio)}){_blind(ratio)}.'
+            return f'Whether "{flow.name}" changed is unclear: {times} ({interval(ratio)}){_blind(ratio)}.'
         case verdict:
             return f'"{flow.name}" is {verdict}, {change(ratio.ratio)}: {times} ({interval(ratio)}).'
 
@@ -73,8 +73,8 @@ def _blind(ratio: Ratio) -> str:
     if ratio.detectable is None or ratio.repeats_needed is None:
         return "; too few repeats to say more"
     return (
-        f"; {format_ratio(ratio.detectable)} or more would have shown, "
-        f"10 % takes {ratio.repeats_needed} repeats of each run at this spread"
+        f"; a change of {format_ratio(ratio.detectable)} or more would have shown, "
+        f"one of 10 % takes {ratio.repeats_needed} repeats of each run at this spread"
     )
 
 

@@ -18,6 +18,8 @@ from pathtrace.model.comparison import (
 )
 from pathtrace.model.run import Run
 
+UNCHANGED = 0.01
+"""A flow that was predicted to stay as it is has nothing to be scored."""
 SAME_TIME = 0.05
 """A prediction starts from the same run: its time before is the comparison's, or it is of something else."""
 
@@ -47,6 +49,8 @@ def scored(
 
 def _beside(foretold: Foretold, flow: Compared) -> Prediction | None:
     if not flow.after_s or not flow.before_s or foretold.expected_s <= 0:
+        return None
+    if math.isclose(foretold.before_s, foretold.expected_s, rel_tol=UNCHANGED):
         return None
     if not math.isclose(foretold.before_s, flow.before_s, rel_tol=SAME_TIME):
         return None

@@ -43,9 +43,19 @@ def test_the_latest_one_of_this_change_counts() -> None:
         replace(PREDICTED, changes=(ForetoldChange("disk:library", 5e8),)),
         replace(PREDICTED, changes=()),
         replace(PREDICTED, flows=(Foretold("index", 0.4, 0.1, 0.1, 0.1),)),
+        replace(PREDICTED, flows=(Foretold("index", 0.202, 0.202, 0.202, 0.202),)),
         replace(PREDICTED, flows=(Foretold("other", 0.202, 0.1, 0.1, 0.1),)),
     ],
-    ids=["made afterwards", "other speed", "one more", "other resource", "none", "other time", "other flow"],
+    ids=[
+        "made afterwards",
+        "other speed",
+        "one more",
+        "other resource",
+        "none",
+        "other time",
+        "unchanged",
+        "other flow",
+    ],
 )
 def test_one_of_something_else_does_not(other: StoredPrediction) -> None:
     assert scored(other) == ()

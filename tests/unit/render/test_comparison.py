@@ -71,7 +71,7 @@ WHOLE = Comparison(
     comparable=True,
     reasons=(),
     verdict=(
-        '"answer" is unclear: 3.1 s → 3.25 s (-7 % to +20 % time).',
+        'Whether "answer" changed is unclear: 3.1 s → 3.25 s (-7 % to +20 % time).',
         '"index" is faster, 3.2 times as fast: 61.2 s → 19.4 s (×0.31 to ×0.33 time).',
         "Only what was expected to differ does: lan.",
     ),
