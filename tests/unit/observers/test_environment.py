@@ -19,6 +19,12 @@ def test_this_host_is_described() -> None:
     assert {mount.fstype for mount in host.mounts} & {"proc", "sysfs", "tmpfs"} == set()
 
 
+def test_what_tcp_takes_for_granted_here_is_known_where_the_kernel_says() -> None:
+    kernel = Path("/proc/sys/net/ipv4/tcp_congestion_control")
+    said = kernel.read_text().strip() if kernel.exists() else None
+    assert environment.describe("workstation").hosts[0].congestion_control == said
+
+
 def test_a_device_that_the_kernel_does_not_know_by_that_name_has_no_disk() -> None:
     assert environment._kernel_name("/dev/no-such-device") is None
     assert environment._kernel_name("nas:/export") is None

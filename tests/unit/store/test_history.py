@@ -52,10 +52,29 @@ def test_other_work_other_set_ups_other_starts_and_parts_of_runs_are_none(tmp_pa
     assert like_times(tmp_path, RUN, START) == ()
 
 
+def test_other_data_is_another_history(tmp_path: Path) -> None:
+    [reached] = RUN.reached
+    assert reached.facts is not None
+    run = replace(RUN, reached=(replace(reached, facts=replace(reached.facts, fingerprint="f1")),))
+    for number, fingerprint in enumerate(("f1", "f2", None)):
+        data = {"dataset": {"archive": {"fingerprint": fingerprint}}}
+        keep(tmp_path, f"20261129-{number}", json.dumps(LIKE | data))
+    assert like_times(tmp_path, run, START)[0] == LikeTimes("index", (2.0, 2.0))
+
+
+def test_requests_at_a_rate_have_no_history_of_how_long_all_of_them_took(tmp_path: Path) -> None:
+    asked = {"name": "answer", "duration_s": {"median": 9}}
+    keep(tmp_path, "20261129-1", json.dumps(LIKE | {"flows": [asked]}))
+    workload = replace(RUN.scenario.workload, rate_per_s=2.0)
+    paced = replace(RUN, scenario=replace(RUN.scenario, workload=workload))
+    assert [each.name for each in like_times(tmp_path, paced, START)] == ["index/archive->indexer"]
+    assert [each.name for each in like_times(tmp_path, RUN, START)] == ["answer", "index/archive->indexer"]
+
+
 def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
     keep(tmp_path, "20261129-1", "{")
     keep(tmp_path, "20261129-2", "[]")
-    keep(tmp_path, "20261129-3", json.dumps({"flows": 3}))
+    keep(tmp_path, "20261129-3", json.dumps(LIKE | {"flows": 3, "hops": [1]}))
     (tmp_path / "20261129-4").mkdir()
     (tmp_path / "20261129-4" / "facts.json").write_text("{}")
     assert like_times(tmp_path, RUN, START) == ()
