@@ -27,8 +27,8 @@ class Course:
     took: Times
     held: Times
     workers: list[int]
-    joined: dict[int, int] = field(default_factory=dict)
-    """Per stage: how many of its operations become one."""
+    joined: dict[int, tuple[int, bool]] = field(default_factory=dict)
+    """Per stage: how many of its operations become one, and whether what each row takes is told apart."""
 
 
 @dataclass(slots=True)
@@ -83,18 +83,24 @@ class Rescale:
     worse: float
     ratio: float
     """New time of that part / old time."""
+    worse_ratio: float | None = None
+    """None: the same."""
     rank: int = 0
 
     def apply(self, altered: Altered) -> None:
         rows = altered.rows(self.stage)
         took = altered.part.elapsed[rows].astype(np.float64)
-        for course, share in ((altered.better, self.better), (altered.worse, self.worse)):
+        worse = self.ratio if self.worse_ratio is None else self.worse_ratio
+        for course, share, ratio in (
+            (altered.better, self.better, self.ratio),
+            (altered.worse, self.worse, worse),
+        ):
             mine = np.minimum(took, share * took.sum() * altered.by_bytes(rows))
             # What the bytes of some operations would take beyond their time lies in the others.
             rest = share * took.sum() - mine.sum()
             room = took - mine
             mine += room * (rest / room.sum() if room.sum() > 0 else 0.0)
-            course.took[rows] = np.maximum(0.0, course.took[rows] + mine * (self.ratio - 1.0))
+            course.took[rows] = np.maximum(0.0, course.took[rows] + mine * (ratio - 1.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +110,14 @@ class Hold:
     stage: int
     total_s: float
     resource: str
+    worse_only: bool = False
+    """True: nobody knows whether it does."""
     rank: int = 1
 
     def apply(self, altered: Altered) -> None:
         rows = altered.rows(self.stage)
         held = self.total_s * NANOSECONDS_PER_SECOND * altered.by_bytes(rows)
-        for course in (altered.better, altered.worse):
+        for course in (altered.worse,) if self.worse_only else (altered.better, altered.worse):
             course.held[rows] = np.maximum(course.held[rows], held)
 
 
@@ -140,15 +148,17 @@ class Relieve:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """So many operations of a stage become one; what each has apart from its rows is then there once."""
+    """So many operations of a stage become one; what each has apart from its rows is then there once. If the
+    samples do not tell that apart, one may at best take no longer than each did."""
 
     stage: int
     count: int
+    told: bool
     rank: int = 0
 
     def apply(self, altered: Altered) -> None:
         for course in (altered.better, altered.worse):
-            course.joined[self.stage] = self.count
+            course.joined[self.stage] = (self.count, self.told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,16 +218,16 @@ def operations_in(course: Course, part: Execution) -> Operations:
     """The operations of a course, ready to be played again."""
     operations = operations_of(part, len(course.workers))
     operations = replace(operations, took_ns=course.took.tolist(), held_ns=course.held.tolist())
-    for stage, count in course.joined.items():
-        operations = _joined(operations, stage, count, part)
+    for stage, (count, told) in course.joined.items():
+        once = part.setup + part.finish if told else part.elapsed
+        operations = _joined(operations, stage, count, once.astype(np.float64))
     return operations
 
 
-def _joined(operations: Operations, stage: int, count: int, part: Execution) -> Operations:
+def _joined(operations: Operations, stage: int, count: int, once: Times) -> Operations:
     """``count`` operations as one, which comes with the last of them: each one's own rows take what they
-    took, and what is there once for each (its set-up and commit) is there once."""
+    took, and what is there ``once`` for each (its set-up and commit) is there once."""
     pairs = operations.wanted[stage] or _as_wanted(operations, stage)
-    once = (part.setup + part.finish).astype(np.float64)
     took, held, wanted = list(operations.took_ns), list(operations.held_ns), []
     for at in range(0, len(pairs), count):
         group = [row for _, row in pairs[at : at + count]]

@@ -16,7 +16,6 @@ import numpy as np
 from pathtrace.analysis.altering import (
     Altered,
     Course,
-    Hide,
     Hold,
     Join,
     Rescale,
@@ -30,6 +29,7 @@ from pathtrace.analysis.change_targets import parse_changes
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.executions import Execution, execution
 from pathtrace.analysis.limit import LINK_FULL, MOSTLY, UNKNOWN
+from pathtrace.analysis.moving import moving_steps
 from pathtrace.analysis.rescaling import Plan, crossing_stages, disk_steps, latency_steps, link_steps
 from pathtrace.analysis.resetting import batch_steps, loaded_steps, staff_steps
 from pathtrace.analysis.resimulation import Replayed, replay_requests, replay_stream
@@ -43,6 +43,8 @@ from pathtrace.model.scenario import FrequencyKind, Scenario
 from pathtrace.units import seconds
 
 RESAMPLES = 1000
+NEGLIGIBLE = 0.01
+"""What makes no more difference to a flow need not be known."""
 CERTAIN = 0.025
 """Of resampled medians, left out at either end."""
 
@@ -89,28 +91,31 @@ def predict(run: Run, report: Report, settings: Sequence[str]) -> Prediction:
         ),
         flows=flows,
         seconds_per_day_saved=sum(flow.seconds_per_day_saved for flow in flows),
-        unknowns=tuple(dict.fromkeys(each for plan in plans.values() for each in plan.unknowns)),
+        unknowns=tuple(
+            dict.fromkeys(each for plan in plans.values() for each in (*plan.hidden.values(), *plan.unknowns))
+        ),
         unchanged=tuple(_unchanged(sound, plans, evidence, changes)),
     )
 
 
 def _plan(study: FlowStudy, evidence: Evidence, changes: Sequence[Change]) -> Plan:
     plan = Plan(frozenset(change.resource for change in changes))
+    done = moving_steps(study, evidence, changes, plan)
     for change in changes:
         match change.kind:
             case Changed.LINK:
-                link_steps(study, evidence, change, plan)
+                link_steps(study, evidence, change, plan, done)
             case Changed.LATENCY:
                 latency_steps(study, evidence, change, plan)
             case Changed.DISK:
-                disk_steps(study, evidence, change, plan)
+                disk_steps(study, evidence, change, plan, done)
             case Changed.BATCH:
                 batch_steps(study, evidence, change, plan)
             case Changed.LOADED:
                 chosen = execution(evidence.run, study.chosen.repeat, study.index, study.chosen.number)
                 loaded_steps(study, change, chosen, plan)
             case Changed.WORKERS | Changed.DEPTH:
-                staff_steps(study, evidence, change, plan)
+                staff_steps(study, evidence, change, plan, done)
     return plan
 
 
@@ -126,6 +131,8 @@ def _flow(
     chosen = passes[middle([each.measured_s for each in passes])]
     at = passes.index(chosen)
     expected = math.sqrt(better[at] * worse[at])
+    if worse[at] <= better[at] * (1 + NEGLIGIBLE):
+        plan.hidden.clear()
     check = SelfCheck(chosen.measured_s, chosen.again.duration_s)
     before, request = chosen.measured_s, _of_a_request(study, chosen)
     ratio = request[1] / request[0] if request and request[0] else expected / before if before else 1.0
@@ -195,7 +202,7 @@ def _bottleneck(study: FlowStudy, chosen: _Pass, plan: Plan) -> str:
     full = [busy / max(1, count) for busy, count in zip(chosen.better.busy_s, workers, strict=True)]
     stage = max(range(len(full)), key=lambda at: full[at])
     holds = [step for step in plan.steps if isinstance(step, Hold) and step.stage == stage]
-    if any(isinstance(step, Hide) and step.stage == stage for step in plan.steps):
+    if stage in plan.hidden:
         return UNKNOWN
     holder = max(holds, key=lambda each: each.total_s, default=None)
     if holder is not None and holder.total_s >= LINK_FULL * full[stage]:

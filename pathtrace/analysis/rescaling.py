@@ -32,10 +32,12 @@ class Plan:
     steps: list[Step] = field(default_factory=list)
     unknowns: list[Unknown] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    hidden: dict[int, Unknown] = field(default_factory=dict)
+    """What nobody knows of stages, and what would show it; forgotten where it makes no difference."""
 
     def hide(self, stage: int, what: str, measure: str) -> None:
         self.steps.append(Hide(stage))
-        self.unknowns.append(Unknown(what, measure))
+        self.hidden[stage] = Unknown(what, measure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class Use:
     """Operations in progress on average."""
     bytes: float
     ceiling_bytes_per_s: float
+    raw_share: float = 1.0
+    """Of its ceiling; above 1: the ceiling was none."""
 
     @property
     def full(self) -> bool:
@@ -64,9 +68,13 @@ class Use:
         return min(1.0, self.alone / max(self.alone, 1.0 - self.share * (1.0 - 1.0 / self.at_once)))
 
 
-def link_steps(study: FlowStudy, evidence: Evidence, change: Change, plan: Plan) -> None:
+def link_steps(
+    study: FlowStudy, evidence: Evidence, change: Change, plan: Plan, done: frozenset[int]
+) -> None:
     """Of every stage whose place is reached over the link."""
     for index, judged in crossing_stages(study, evidence, change.subject):
+        if index in done:
+            continue
         place = judged.figures.stage.place
         use = use_of_link(judged, study, evidence)
         route = route_of(evidence, place)
@@ -165,11 +173,13 @@ def latency_steps(study: FlowStudy, evidence: Evidence, change: Change, plan: Pl
         plan.steps.append(Rescale(index, better, worse, ratio))
 
 
-def disk_steps(study: FlowStudy, evidence: Evidence, change: Change, plan: Plan) -> None:
+def disk_steps(
+    study: FlowStudy, evidence: Evidence, change: Change, plan: Plan, done: frozenset[int]
+) -> None:
     """Of stages that read from or write to the place. A faster one helps only where it held."""
     for index, judged in study.stages.items():
         figures, limit = judged.figures, judged.limit
-        if figures.stage.place != change.subject or not figures.rate:
+        if index in done or figures.stage.place != change.subject or not figures.rate:
             continue
         before = change.before or figures.rate
         ratio = before / change.after
@@ -209,14 +219,15 @@ def use_of_link(judged: Judged, study: FlowStudy, evidence: Evidence) -> Use | N
     seen = link_use(figures, evidence, study.span, place)
     if seen is not None and seen.ceiling is not None and seen.ceiling.bytes_per_s:
         crossed = seen.own_bytes_per_s * figures.active_s
-        return Use(min(1.0, seen.share or 0.0), at_once, crossed, seen.ceiling.bytes_per_s)
+        share = seen.share or 0.0
+        return Use(min(1.0, share), at_once, crossed, seen.ceiling.bytes_per_s, share)
     far, here = evidence.place(place).host, evidence.run.scenario.here.name
     way = f"{here}->{far}" if figures.stage.action is Action.WRITE else f"{far}->{here}"
     ceiling = link_ceiling(evidence, place, way)
     if figures.stage.action not in MOVES or ceiling is None or not ceiling.bytes_per_s:
         return None
-    share = min(1.0, figures.rate / ceiling.bytes_per_s)
-    return Use(share, at_once, float(figures.bytes), ceiling.bytes_per_s)
+    share = figures.rate / ceiling.bytes_per_s
+    return Use(min(1.0, share), at_once, float(figures.bytes), ceiling.bytes_per_s, share)
 
 
 def _ratio(before: float | None, after: float) -> float:

@@ -6,7 +6,7 @@ the steps say so.
 
 from __future__ import annotations
 
-from pathtrace.analysis.altering import Hide, Hold, Join, Relieve, Staff, Unload, loading_ns
+from pathtrace.analysis.altering import Hold, Join, Relieve, Staff, Unload, loading_ns
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.executions import Execution
 from pathtrace.analysis.limit import MOSTLY
@@ -19,7 +19,9 @@ from pathtrace.model.scenario import Action, Commit, DatabaseSpec, FilesSpec, Fr
 from pathtrace.units import format_count
 
 
-def staff_steps(study: FlowStudy, evidence: Evidence, change: Change, plan: Plan) -> None:
+def staff_steps(
+    study: FlowStudy, evidence: Evidence, change: Change, plan: Plan, done: frozenset[int]
+) -> None:
     """Of ``workers`` and ``depth``. For requests there are as many at work as people ask."""
     for index, judged in study.stages.items():
         stage, now = judged.figures.stage, judged.figures.workers
@@ -30,7 +32,9 @@ def staff_steps(study: FlowStudy, evidence: Evidence, change: Change, plan: Plan
                 f"{study.flow.name}: as many at once as people ask, whatever {change.resource} is"
             )
             continue
-        after = _workers_after(change, now, evidence, stage.action)
+        after = workers_after(change, now, evidence, stage.action)
+        if index in done and after != now:
+            continue
         if after == now:
             plan.remarks.append(
                 f"{stage.action} at {stage.place} has {format_count(now, 'worker')} either way"
@@ -47,7 +51,7 @@ def staff_steps(study: FlowStudy, evidence: Evidence, change: Change, plan: Plan
             )
 
 
-def _workers_after(change: Change, now: int, evidence: Evidence, action: Action) -> int:
+def workers_after(change: Change, now: int, evidence: Evidence, action: Action) -> int:
     """Files are read by workers times depth, one file by its depth alone; SQLite has one writer."""
     place = evidence.place(change.subject)
     depth = place.spec.depth if isinstance(place.spec, FilesSpec) and action is Action.READ else 1
@@ -86,13 +90,12 @@ def batch_steps(study: FlowStudy, evidence: Evidence, change: Change, plan: Plan
         if isinstance(spec, DatabaseSpec) and spec.commit is Commit.ROW:
             plan.remarks.append(f"every row of {stage.place} is committed alone, whatever the batch")
             continue
-        plan.steps.append(Join(index, max(1, round(change.after / before))))
-        if judged.figures.finish_share < MOSTLY:
+        told = judged.figures.finish_share >= MOSTLY
+        plan.steps.append(Join(index, max(1, round(change.after / before)), told))
+        if not told:
             measure = f"pathtrace run, with `batch: {change.after:.0f}` at {stage.place} in the scenario"
-            plan.steps.append(Hide(index))
-            plan.unknowns.append(
-                Unknown(f"how much of an insert into {stage.place} is there once a batch", measure)
-            )
+            what = f"how much of an insert into {stage.place} is there once a batch, how much for each row"
+            plan.hide(index, what, measure)
 
 
 def loaded_steps(study: FlowStudy, change: Change, part: Execution, plan: Plan) -> None:

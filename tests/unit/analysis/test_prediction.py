@@ -40,17 +40,17 @@ def test_a_faster_link_is_held_by_the_disk_behind_it_where_that_is_known() -> No
     for speed in ("2.5GbE", "10GbE"):
         prediction = of_way(DISK, f"lan={speed}")
         flow = only(prediction)
-        assert flow.after_s.expected == pytest.approx(2.0, rel=0.01)
+        assert flow.after_s.expected == pytest.approx(2.0, rel=0.02)
         assert flow.after_s.high / flow.after_s.low <= 1.3
         assert flow.bottleneck_after == "disk:weights"
         assert prediction.unknowns == ()
-        assert flow.seconds_per_day_saved == pytest.approx(100 * 1.44, rel=0.01)
+        assert flow.seconds_per_day_saved == pytest.approx(100 * 1.44, rel=0.03)
 
 
 def test_what_a_full_link_hides_is_named_and_the_range_holds_all_that_may_be() -> None:
     prediction = of_way(FULL, "lan=2.5GbE")
     flow = only(prediction)
-    assert flow.after_s.low == pytest.approx(3.44 * 0.4, rel=0.01)
+    assert flow.after_s.low == pytest.approx(3.44 * 0.4, rel=0.02)
     assert flow.after_s.high == pytest.approx(3.44, rel=0.01)
     assert flow.bottleneck_after == "unknown"
     [unknown] = prediction.unknowns
@@ -58,10 +58,11 @@ def test_what_a_full_link_hides_is_named_and_the_range_holds_all_that_may_be() -
     assert unknown.measure.startswith("pathtrace probe")
 
 
-def test_a_disk_that_is_given_with_the_link_closes_the_range() -> None:
+def test_a_disk_that_is_given_with_the_link_narrows_the_range() -> None:
+    """What remains open is whether disk and link work side by side: 0.8 s, or one after the other: 1.16 s."""
     flow = only(of_way(FULL, "lan=10GbE", "disk:weights=500MB/s"))
-    assert flow.after_s.expected == pytest.approx(0.8, rel=0.01)
-    assert flow.after_s.high == pytest.approx(flow.after_s.low, rel=0.15)
+    assert flow.after_s.low == pytest.approx(0.8, rel=0.02)
+    assert flow.after_s.high == pytest.approx(1.16, rel=0.02)
     assert flow.bottleneck_after == "disk:weights"
 
 
@@ -161,6 +162,16 @@ def test_larger_batches_commit_less_often() -> None:
     assert flow.before_s == pytest.approx(2.0, rel=0.01)
     assert flow.after_s.expected == pytest.approx(0.19, rel=0.1)  # 50 reads, twice 50 rows, two commits
     assert prediction.unknowns == ()
+
+
+def test_batches_whose_commit_is_not_told_apart_give_a_range() -> None:
+    prediction = predicted(indexed((1, 1, 20)), "library.batch=50")
+    flow = only(prediction)
+    assert flow.after_s.low < 0.2
+    assert flow.after_s.high == pytest.approx(2.0, rel=0.01)
+    assert [each.measure for each in prediction.unknowns] == [
+        "pathtrace run, with `batch: 50` at library in the scenario"
+    ]
 
 
 def test_smaller_batches_are_not_predicted() -> None:

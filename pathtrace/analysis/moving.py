@@ -1,0 +1,207 @@
+"""What another link, disk or number of readers does to stages that read or write files.
+
+An operation takes its turn at the link and at the disk, and a time of its own besides (round trips, the
+server's work); the rest of it waited for turns. Afterwards the turns are as long as they then are, and
+waiting for them comes of playing the operations again. What is not known (a disk that nobody measured, the
+own time behind something full) is taken both ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pathtrace.analysis.altering import Hold, Rescale, Staff
+from pathtrace.analysis.evidence import Evidence
+from pathtrace.analysis.limit import LINK_FULL
+from pathtrace.analysis.limits import Judged
+from pathtrace.analysis.links import link_name
+from pathtrace.analysis.network_evidence import efficiency, route_of
+from pathtrace.analysis.rescaling import MOVES, Plan, Use, use_of_link
+from pathtrace.analysis.resetting import workers_after
+from pathtrace.analysis.round_trips import trip_time
+from pathtrace.analysis.study import FlowStudy
+from pathtrace.model.prediction import Change, Changed, Unknown
+from pathtrace.model.scenario import FrequencyKind
+
+_OVERLAPPED = 0.95
+"""Of the sum of its parts: what takes less does them side by side."""
+_ALONE = 1.05
+"""Operations at once, up to which hardly any waits for another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Seconds of a mean operation: at the link, at the disk; ``at_once``: how many are in progress."""
+
+    link_s: float
+    disk_s: float
+    at_once: float
+
+    @property
+    def turns_s(self) -> float:
+        return self.at_once * max(self.link_s, self.disk_s)
+
+    def queued(self, each_s: float) -> float:
+        """Turns with the waiting for them: mean value analysis of a closed queue (Schweitzer)."""
+        others = 1.0 - 1.0 / self.at_once
+        busy = [(part, min(1.0, self.at_once * part / each_s)) for part in (self.link_s, self.disk_s)]
+        return sum(part / (1.0 - share * others) for part, share in busy)
+
+
+@dataclass(frozen=True, slots=True)
+class _Course:
+    own_s: float
+    then_s: float
+
+
+def moving_steps(
+    study: FlowStudy, evidence: Evidence, changes: Sequence[Change], plan: Plan
+) -> frozenset[int]:
+    """Steps of all changes together; returns the stages that they are of."""
+    done: set[int] = set()
+    for index, judged in study.stages.items():
+        figures = judged.figures
+        if figures.stage.action in MOVES and figures.rate and figures.elapsed_s:
+            mine = [each for each in changes if _concerns(each, judged, study, evidence)]
+            if mine and _steps(index, judged, study, evidence, mine, plan):
+                done.add(index)
+    return frozenset(done)
+
+
+def _concerns(change: Change, judged: Judged, study: FlowStudy, evidence: Evidence) -> bool:
+    place = judged.figures.stage.place
+    match change.kind:
+        case Changed.LINK:
+            return evidence.is_far(place) and link_name(evidence, place) == change.resource
+        case Changed.DISK:
+            return change.subject == place
+        case Changed.WORKERS | Changed.DEPTH:
+            asks = study.flow.frequency.kind is FrequencyKind.PER_REQUEST
+            return change.subject == place and not asks
+        case _:
+            return False
+
+
+def _steps(
+    index: int, judged: Judged, study: FlowStudy, evidence: Evidence, changes: Sequence[Change], plan: Plan
+) -> bool:
+    """False if nothing is known of the link, or a disk that does not hold is all that changes."""
+    figures, place = judged.figures, judged.figures.stage.place
+    use = use_of_link(judged, study, evidence) if evidence.is_far(place) else None
+    known = _disk_rate(judged, evidence)
+    faster = changes[0].kind is Changed.DISK and changes[0].after >= (known or figures.rate)
+    if (evidence.is_far(place) and use is None) or (known is None and len(changes) == 1 and faster):
+        return False
+    rates = {change.kind: change.after for change in changes}
+    disk_rate, link_s = rates.get(Changed.DISK, known), 0.0
+    if use is not None:
+        link_s = use.bytes / _carries(place, evidence, use, rates.get(Changed.LINK))
+        plan.steps.append(Hold(index, link_s, link_name(evidence, place)))
+    if disk_rate is not None:
+        plan.steps.append(Hold(index, figures.bytes / disk_rate, f"disk:{place}"))
+    workers = _workers(changes, judged, evidence)
+    if workers != figures.workers:
+        plan.steps.append(Staff(index, workers))
+    better, worse = _extremes(judged, evidence, use, known, link_s, rates.get(Changed.DISK))
+    each_s = figures.elapsed_s / figures.operations
+    shares = (1.0 - better.own_s / each_s, 1.0 - worse.own_s / each_s)
+    plan.steps.append(Rescale(index, *shares, _ratio(better, each_s), _ratio(worse, each_s)))
+    if disk_rate is None:
+        # At worst the disk was full all the time, but for what round trips explain.
+        most = figures.active_s * _most_of_disk(judged)
+        plan.steps.append(Hold(index, most, f"disk:{place}", worse_only=True))
+        plan.hidden[index] = _unknown_disk(place, evidence, use is not None and use.full)
+    return True
+
+
+def _carries(place: str, evidence: Evidence, use: Use, given: float | None) -> float:
+    """What the link carries afterwards; what was seen of it where it is not changed."""
+    if given is None:
+        return use.ceiling_bytes_per_s * max(1.0, use.raw_share)
+    route = route_of(evidence, place)
+    return given * efficiency(route.mtu_bytes if route else None)
+
+
+def _extremes(
+    judged: Judged,
+    evidence: Evidence,
+    use: Use | None,
+    known: float | None,
+    link_s: float,
+    disk_given: float | None,
+) -> tuple[_Course, _Course]:
+    """The shortest and the longest operation that there may be, without waiting for turns.
+
+    ``link_s``: what all operations take at the link afterwards.
+    """
+    figures, place = judged.figures, judged.figures.stage.place
+    count, at_once = figures.operations, max(1.0, figures.elapsed_s / figures.active_s)
+    size, each_s = figures.bytes / count, figures.elapsed_s / count
+    now_s = use.bytes / _carries(place, evidence, use, None) / count if use else 0.0
+    trip_s = (trip_time(evidence, place, None) or 0.0) if use else 0.0
+    unmeasured = [0.0, _most_of_disk(judged) * each_s / at_once]
+    courses: list[_Course] = []
+    for disk_s in [size / known] if known else unmeasured:
+        then = Parts(link_s / count, size / disk_given if disk_given else disk_s, at_once)
+        given = known is not None or disk_given is not None
+        courses += _courses(each_s, trip_s, Parts(now_s, disk_s, at_once), then, given)
+    return min(courses, key=_then), max(courses, key=_then)
+
+
+def _then(course: _Course) -> float:
+    return course.then_s
+
+
+def _disk_rate(judged: Judged, evidence: Evidence) -> float | None:
+    """What the disk under the place does at most; at least what it was seen to do."""
+    figures = judged.figures
+    alone = evidence.ceiling(f"disk:{figures.stage.place}")
+    if alone is not None and alone.bytes_per_s:
+        return max(alone.bytes_per_s, figures.rate)
+    return figures.rate if judged.limit.resource == f"disk:{figures.stage.place}" else None
+
+
+def _most_of_disk(judged: Judged) -> float:
+    """The share of time in which a disk that nobody measured may have been full; round trips are not its."""
+    if judged.limit.resource.partition(":")[0] == "round-trips":
+        return 1.0 - min(1.0, judged.limit.utilisation or 0.0)
+    return 1.0
+
+
+def _courses(each_s: float, trip_s: float, now: Parts, then: Parts, known: bool) -> list[_Course]:
+    """With the least and the most time of its own that an operation may have. ``known``: its disk is."""
+    whole = now.link_s + now.disk_s
+    if whole * _OVERLAPPED > each_s:  # the parts go on side by side
+        return [_Course(0.0, each_s * max(then.link_s, then.disk_s) / max(now.link_s, now.disk_s))]
+    most = max(0.0, each_s - whole)
+    owns = {most}
+    if now.at_once > _ALONE:
+        least = min(most, trip_s)
+        full = now.turns_s >= LINK_FULL * each_s
+        owns = {least} if full else {max(least, each_s - now.queued(each_s)), most}
+        owns |= set() if known else {least, most}
+    return [_Course(own_s, own_s + then.link_s + then.disk_s) for own_s in sorted(owns)]
+
+
+def _ratio(course: _Course, each_s: float) -> float:
+    """Of the part of an operation that is not its own time."""
+    rest = each_s - course.own_s
+    return max(0.0, course.then_s - course.own_s) / rest if rest > 0 else 1.0
+
+
+def _workers(changes: Sequence[Change], judged: Judged, evidence: Evidence) -> int:
+    workers = judged.figures.workers
+    for change in changes:
+        if change.kind in (Changed.WORKERS, Changed.DEPTH):
+            workers = workers_after(change, workers, evidence, judged.figures.stage.action)
+    return workers
+
+
+def _unknown_disk(place: str, evidence: Evidence, hidden: bool) -> Unknown:
+    host = evidence.place(place).host
+    if not evidence.is_far(place):
+        return Unknown(f"how fast the disk of {place} is", "pathtrace probe")
+    what = f"how fast the disk and the server of {place} are"
+    measure = f"pathtrace probe, with `ssh` of host {host} in the scenario"
+    return Unknown(f"{what}: the full link hides them" if hidden else what, measure)

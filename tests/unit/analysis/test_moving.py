@@ -1,0 +1,141 @@
+"""Reading over a link from a disk, in virtual time: predicted, really changed, measured again.
+
+Each read takes a round trip, then its turn at the disk, then its turn at the link, one reader at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import pytest
+
+from pathtrace.analysis import analyse
+from pathtrace.analysis.network_evidence import efficiency
+from pathtrace.analysis.prediction import predict
+from pathtrace.model.network import Endpoint, Route
+from pathtrace.model.prediction import Prediction
+from pathtrace.model.run import Run
+from pathtrace.model.work import Done, Item
+from pathtrace.units import seconds
+from tests.replay.test_stream import stream_of
+from tests.replay.virtual import FakePlace
+from tests.unit.analysis import far
+from tests.unit.analysis.builders import MB, reached, run_of, scenario
+
+LARGE, SMALL, MIXED = (MB,), (8_000,), (20_000, MB // 2, 3 * MB, 100_000)
+
+
+@dataclass(frozen=True)
+class World:
+    gbit: float = 1.0
+    disk: float = 200 * MB
+    trip_s: float = 0.0005
+    depth: int = 1
+    sizes: Sequence[int] = LARGE
+    known: bool = True
+    """The disk was measured alone."""
+
+    @property
+    def link(self) -> float:
+        return self.gbit * 125 * MB * efficiency(1500)
+
+
+class Shared(FakePlace):
+    """A disk and a link that serve one read at a time."""
+
+    def __init__(self, clock: Callable[[], int], world: World) -> None:
+        super().__init__(clock, workers=world.depth)
+        self._world, self._now = world, clock
+        self._disk, self._link = asyncio.Lock(), asyncio.Lock()
+
+    async def draw(self, items: Sequence[Item]) -> Sequence[Done]:
+        world, start = self._world, self._now()
+        size = world.sizes[len(self.calls) % len(world.sizes)]
+        self.calls.append((items[0],))
+        await asyncio.sleep(world.trip_s)
+        async with self._disk:
+            await asyncio.sleep(size / world.disk)
+        async with self._link:
+            await asyncio.sleep(size / world.link)
+        return [Done(start, self._now() - start, size, (items[0],))]
+
+
+def measured(world: World) -> Run:
+    sink, window, _ = stream_of(
+        lambda clock: [Shared(clock, world), FakePlace(clock, lambda n: 0.01)], count=200
+    )
+    links = f"{{lan: {{hosts: [nas, workstation], speed: {world.gbit} Gbit/s}}}}"
+    text = far.TEXT.replace("LINKS", links).replace('x.bin"', f'x.bin", depth: {world.depth}')
+    place = replace(reached("weights", bytes=1), endpoint=Endpoint("nas", "10.0.0.2", 445))
+    disk = (far.ceiling("disk:weights", world.disk),) if world.known else ()
+    ceilings = (*far.line(world.link), *disk)
+    made = run_of(
+        scenario(text), [(sink.samples, window)], ceilings=ceilings, places=(place, reached("model"))
+    )
+    return replace(made, routes=(Route("nas", "10.0.0.2", "eth0", "10.0.0.1", None, 1500),))
+
+
+def foretold(before: World, after: World, *texts: str) -> tuple[Prediction, float]:
+    """The prediction, and what the changed world really takes."""
+    run, [window] = measured(before), measured(after).windows
+    return predict(run, analyse(run), texts), seconds(window.end_ns - window.start_ns)
+
+
+@pytest.mark.parametrize("depth", [1, 4, 16])
+@pytest.mark.parametrize("disk", [200 * MB, 2000 * MB])
+@pytest.mark.parametrize(("now", "then"), [(1, 2.5), (1, 10), (10, 1)])
+def test_another_link_in_front_of_a_known_disk(now: float, then: float, disk: float, depth: int) -> None:
+    world = World(now, disk, depth=depth)
+    prediction, truth = foretold(world, replace(world, gbit=then), f"lan={then}GbE")
+    [flow] = prediction.flows
+    assert flow.after_s.expected == pytest.approx(truth, rel=0.1)
+    assert flow.after_s.high <= 1.3 * flow.after_s.low
+    assert abs(prediction.self_check.error) < 0.05
+    assert prediction.unknowns == ()
+
+
+@pytest.mark.parametrize("depth", [1, 4, 16])
+@pytest.mark.parametrize("disk", [130 * MB, 200 * MB, 2000 * MB])
+def test_a_range_holds_the_truth_where_the_disk_is_hidden(disk: float, depth: int) -> None:
+    world = World(1, disk, depth=depth, known=False)
+    prediction, truth = foretold(world, replace(world, gbit=10), "lan=10GbE")
+    [flow] = prediction.flows
+    assert flow.after_s.low * 0.98 <= truth <= flow.after_s.high * 1.02
+    assert [each.measure for each in prediction.unknowns] == [
+        "pathtrace probe, with `ssh` of host nas in the scenario"
+    ]
+
+
+@pytest.mark.parametrize("sizes", [LARGE, SMALL, MIXED])
+def test_more_reads_at_once(sizes: Sequence[int]) -> None:
+    world = World(disk=500 * MB, trip_s=0.001, sizes=sizes)
+    prediction, truth = foretold(world, replace(world, depth=16), "weights.depth=16")
+    [flow] = prediction.flows
+    assert flow.after_s.expected == pytest.approx(truth, rel=0.1)
+
+
+def test_small_reads_gain_next_to_nothing_from_a_faster_link() -> None:
+    world = World(disk=2000 * MB, trip_s=0.001, sizes=SMALL)
+    prediction, truth = foretold(world, replace(world, gbit=10), "lan=10GbE")
+    [flow] = prediction.flows
+    assert flow.after_s.expected == pytest.approx(truth, rel=0.02)
+    assert flow.speedup == pytest.approx(1.06, abs=0.02)
+
+
+def test_a_faster_disk_until_the_link_is_full() -> None:
+    world = World(disk=50 * MB, depth=4)
+    prediction, truth = foretold(world, replace(world, disk=500 * MB), "disk:weights=500MB/s")
+    [flow] = prediction.flows
+    assert flow.after_s.expected == pytest.approx(truth, rel=0.05)
+    assert flow.bottleneck_after == "link:lan"
+
+
+def test_two_changes_together() -> None:
+    world = World(disk=200 * MB)
+    changed = replace(world, gbit=10, depth=4)
+    prediction, truth = foretold(world, changed, "lan=10GbE", "weights.depth=4")
+    [flow] = prediction.flows
+    assert flow.after_s.expected == pytest.approx(truth, rel=0.05)
+    assert flow.bottleneck_after == "disk:weights"
