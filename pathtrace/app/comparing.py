@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from pathtrace.errors import IncomparableError, UsageError
 from pathtrace.model.comparison import Comparison
 
 
-def compare_runs(store: Path, before: str, afters: Sequence[str], changed: Sequence[str]) -> list[Comparison]:
+@dataclass(frozen=True, slots=True)
+class ComparedRuns:
+    """Each later run beside the first. ``damaged``: runs of which a part is lost."""
+
+    comparisons: tuple[Comparison, ...]
+    damaged: tuple[str, ...]
+
+
+def compare_runs(store: Path, before: str, afters: Sequence[str], changed: Sequence[str]) -> ComparedRuns:
     """IncomparableError, with every reason, if any of the runs cannot be held against the first."""
     from pathtrace.analysis import analyse
     from pathtrace.analysis.comparability import start_of
@@ -17,18 +26,17 @@ def compare_runs(store: Path, before: str, afters: Sequence[str], changed: Seque
     from pathtrace.store.find import resolve
     from pathtrace.store.foretold import stored_predictions
     from pathtrace.store.history import like_times
-    from pathtrace.store.runs import load
+    from pathtrace.store.runs import DAMAGED, load
 
     def measured(name: str) -> Measured:
         run = load(resolve(store, name))
         return Measured(run, analyse(run))
 
-    first = measured(before)
+    first, others = measured(before), [measured(name) for name in afters]
     history = like_times(store, first.run, start_of(first.run))
     predictions = stored_predictions(resolve(store, before))
     found = [
-        compare(first, measured(name), changed=changed, history=history, predictions=predictions)
-        for name in afters
+        compare(first, other, changed=changed, history=history, predictions=predictions) for other in others
     ]
     reasons = [(each.after.id, reason) for each in found for reason in each.reasons]
     if reasons:
@@ -38,4 +46,9 @@ def compare_runs(store: Path, before: str, afters: Sequence[str], changed: Seque
                 for after, reason in reasons
             )
         )
-    return found
+    lost = [
+        each.run.id
+        for each in (first, *others)
+        if any(caveat.code == DAMAGED for caveat in each.report.caveats)
+    ]
+    return ComparedRuns(tuple(found), tuple(dict.fromkeys(lost)))

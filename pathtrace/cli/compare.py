@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from pathtrace.cli.options import debug_option, given_store, json_option, store_
 from pathtrace.errors import EXIT_DONE, EXIT_NOT_MEASURED, EXIT_VERDICT, UsageError
 
 if TYPE_CHECKING:
-    from pathtrace.model.comparison import Comparison
+    from pathtrace.app.comparing import ComparedRuns
 
 SLOWER = "slower"
 
@@ -64,16 +63,20 @@ def command(
 
     found = compare_runs(given_store(store), before, afters, changed)
     if as_json:
-        streams.write_json(compare_document(found))
+        streams.write_json(compare_document(found.comparisons))
     else:
-        streams.write_view(comparison_view(found))
+        streams.write_view(comparison_view(found.comparisons))
+    for run in found.damaged:
+        streams.say(f"warning: part of what {run} recorded is lost; what is left was compared")
     return _exit_code(found, fail_on)
 
 
-def _exit_code(found: Sequence[Comparison], fail_on: float | None) -> int:
-    """1 if a flow is slower by ``fail_on`` or more, and surely slower; 3 if one was not measured."""
-    ratios = [flow.ratio for each in found for flow in each.flows]
+def _exit_code(found: ComparedRuns, fail_on: float | None) -> int:
+    """1 if a flow is slower by ``fail_on`` or more, and surely slower; 3 if anything was not measured or
+    is lost."""
+    ratios = [flow.ratio for each in found.comparisons for flow in each.flows]
     known = [ratio for ratio in ratios if ratio is not None]
     if fail_on is not None and any(each.low > 1 and each.ratio >= 1 + fail_on for each in known):
         return EXIT_VERDICT
-    return EXIT_DONE if len(known) == len(ratios) else EXIT_NOT_MEASURED
+    whole = len(known) == len(ratios) and not found.damaged
+    return EXIT_DONE if whole else EXIT_NOT_MEASURED

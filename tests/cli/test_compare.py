@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,33 @@ def test_a_damaged_run_is_no_traceback(store: Path, tmp_path: Path) -> None:
     done = compare(store, "before", str(broken))
     assert (done.code, done.out) == (2, "")
     assert "the run is damaged" in done.err
+
+
+def test_a_run_that_lost_samples_is_compared_by_what_is_left_and_says_so(store: Path, tmp_path: Path) -> None:
+    kept = next(path for path in store.iterdir() if (path / "facts.json").is_file())
+    torn = tmp_path / "torn"
+    shutil.copytree(kept, torn)
+    samples = (torn / "samples.bin").read_bytes()
+    (torn / "samples.bin").write_bytes(samples[: len(samples) // 2])
+    done = compare(store, str(kept), str(torn))
+    assert done.code == 3
+    assert f"warning: part of what {kept.name} recorded is lost" in done.err
+
+
+def test_what_was_predicted_stands_beside_what_came(store: Path) -> None:
+    """Two runs more: one commit a document, a prediction, and then a commit for all of them."""
+    for label, text in (
+        ("one-by-one", SMALL.replace('"sqlite://"', '"sqlite://", batch: 1')),
+        ("all", SMALL),
+    ):
+        (store / "scenario.yaml").write_text(text)
+        run = pathtrace(store, "run", "scenario.yaml", "--label", label, "--no-probes", "--quiet")
+        assert run.code == 0, run.err
+        if label == "one-by-one":
+            assert pathtrace(store, "whatif", label, "--set", "library.batch=100").code == 0
+            time.sleep(1.1)  # a prediction's moment and a run's are kept in whole seconds
+    done = compare(store, "one-by-one", "all", "--changed", "library.batch", "--json")
+    document = json.loads(done.out)
+    assert document["prediction"] is not None
+    actual = {flow["name"]: flow["after_s"] for flow in document["flows"]}
+    assert document["prediction"]["actual_s"] == actual[document["prediction"]["flow"]]
