@@ -17,14 +17,12 @@ NAMED = 4
 
 
 def sentences(whole: Comparison) -> tuple[str, ...]:
-    """Flows that people wait for come first."""
-    flows = sorted(whole.flows, key=lambda flow: flow.waits != "people")
-    return (
-        *(said_of(flow) for flow in flows),
-        _cause(whole),
-        _output(whole),
-        *_limits(whole),
-    )
+    """Flows that people wait for come first; before any speed, that the work was not the same."""
+    flows = [said_of(flow) for flow in sorted(whole.flows, key=lambda flow: flow.waits != "people")]
+    output = _output(whole)
+    doubtful = whole.output.same is False or whole.output.quality_unchecked
+    told = (output, *flows, _cause(whole)) if doubtful else (*flows, _cause(whole), output)
+    return (*told, *_limits(whole))
 
 
 def said_of(flow: Compared) -> str:
