@@ -162,7 +162,7 @@ def latency_steps(study: FlowStudy, evidence: Evidence, change: Change, plan: Pl
         each = trip_s * figures.operations / figures.elapsed_s
         ratio = change.after / trip_s
         if judged.limit.resource.partition(":")[0] == "round-trips":
-            share = min(1.0, judged.limit.utilisation or each)
+            share = _whole_trips(judged.limit.utilisation or 1.0, each)
             plan.steps.append(Rescale(index, share, share, ratio))
             continue
         asked = 1.0
@@ -171,6 +171,11 @@ def latency_steps(study: FlowStudy, evidence: Evidence, change: Change, plan: Pl
         shares = min(1.0, each), min(1.0, each * max(1.0, asked))
         better, worse = (max(shares), min(shares)) if ratio <= 1.0 else (min(shares), max(shares))
         plan.steps.append(Rescale(index, better, worse, ratio))
+
+
+def _whole_trips(share: float, each: float) -> float:
+    """The share of an operation that its round trips take; ``each``: one of them. There are no half ones."""
+    return min(1.0, max(1, round(share / each)) * each)
 
 
 def disk_steps(

@@ -8,13 +8,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import pytest
 
 from pathtrace.analysis import analyse
 from pathtrace.analysis.network_evidence import efficiency
 from pathtrace.analysis.prediction import predict
-from pathtrace.model.network import Endpoint, Route
+from pathtrace.model.network import Endpoint, PathFacts, Route
 from pathtrace.model.prediction import Prediction
 from pathtrace.model.run import Run
 from pathtrace.model.work import Done, Item
@@ -74,7 +75,8 @@ def measured(world: World) -> Run:
     made = run_of(
         scenario(text), [(sink.samples, window)], ceilings=ceilings, places=(place, reached("model"))
     )
-    return replace(made, routes=(Route("nas", "10.0.0.2", "eth0", "10.0.0.1", None, 1500),))
+    way = PathFacts("nas", "10.0.0.2", (), 1500, 1500, False, world.trip_s, (), 1.0)
+    return replace(made, routes=(Route("nas", "10.0.0.2", "eth0", "10.0.0.1", None, 1500),), paths=(way,))
 
 
 def foretold(before: World, after: World, *texts: str) -> tuple[Prediction, float]:
@@ -139,3 +141,23 @@ def test_two_changes_together() -> None:
     [flow] = prediction.flows
     assert flow.after_s.expected == pytest.approx(truth, rel=0.05)
     assert flow.bottleneck_after == "disk:weights"
+
+
+@pytest.mark.parametrize("depth", [1, 4])
+@pytest.mark.parametrize("trip_s", [0.0002, 0.002])
+def test_another_round_trip_for_small_reads(trip_s: float, depth: int) -> None:
+    world = World(trip_s=0.001, sizes=SMALL, depth=depth)
+    prediction, truth = foretold(world, replace(world, trip_s=trip_s), f"lan.latency={trip_s * 1e3}ms")
+    [flow] = prediction.flows
+    assert flow.after_s.expected == pytest.approx(truth, rel=0.1)
+
+
+@pytest.mark.parametrize("now", [World(), World(depth=4), World(disk=2000 * MB, sizes=MIXED, depth=4)])
+def test_a_faster_link_never_predicts_a_slower_flow(now: World) -> None:
+    run = measured(now)
+    report = analyse(run)
+    speeds = ("1", "1.5", "2.5", "5", "10", "25", "100")
+    times = [predict(run, report, [f"lan={speed}GbE"]).flows[0].after_s for speed in speeds]
+    for slower, faster in pairwise(times):
+        assert faster.expected <= slower.expected * (1 + 1e-9)
+    assert times[0].expected <= seconds(run.windows[0].end_ns)
