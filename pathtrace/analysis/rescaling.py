@@ -76,6 +76,9 @@ def link_steps(
         if index in done:
             continue
         place = judged.figures.stage.place
+        if judged.figures.stage.action is Action.READ and not judged.figures.elapsed_s:
+            _read_by_the_next(index, study, change, plan)
+            continue
         use = use_of_link(judged, study, evidence)
         route = route_of(evidence, place)
         after = change.after * efficiency(route.mtu_bytes if route else None)
@@ -98,6 +101,21 @@ def link_steps(
         plan.steps.append(Rescale(index, *_saved(use, judged), ratio))
         if use.full:
             behind(index, judged, evidence, plan)
+
+
+def _read_by_the_next(index: int, study: FlowStudy, change: Change, plan: Plan) -> None:
+    """A command that opens the documents itself: it reads somewhere in the time that it does not compute."""
+    following = study.stages.get(index + 1)
+    if following is None or not change.before:
+        return
+    place = following.figures.stage.place
+    waits = 1.0 - min(1.0, following.figures.cpu_share or 0.0)
+    shares = (waits, 0.0) if change.after >= change.before else (0.0, waits)
+    plan.steps.append(Rescale(index + 1, *shares, change.before / change.after))
+    plan.hidden[index + 1] = Unknown(
+        f"how long {place} waits for what it reads over {change.resource}",
+        f"pathtrace run, with a command of {place} that takes the document on standard input",
+    )
 
 
 def _saved(use: Use, judged: Judged) -> tuple[float, float]:
@@ -157,7 +175,8 @@ def latency_steps(study: FlowStudy, evidence: Evidence, change: Change, plan: Pl
         sockets = sockets_of(evidence, place, study.span)
         trip_s = trip_time(evidence, place, sockets)
         if not trip_s or not figures.operations or not figures.elapsed_s:
-            plan.hide(index, f"the round trip to {place}", "pathtrace probe")
+            plan.unknowns.append(Unknown(f"the round trip to {place}", "pathtrace probe"))
+            plan.remarks.append(f"{study.flow.name}: {change.resource} is not taken into account")
             continue
         each = trip_s * figures.operations / figures.elapsed_s
         ratio = change.after / trip_s

@@ -213,6 +213,56 @@ def answered(load_ms: int) -> Run:
     return run_of(scenario(ANSWER), [passed])
 
 
+ABROAD = """
+pathtrace: 1
+hosts: {nas: {address: 10.0.0.2}}
+links: {lan: {hosts: [nas, workstation], speed: 1 Gbit/s}}
+places:
+  library: {kind: database, host: nas, url: "postgresql://nas/lab", query: "select text from t"}
+  model: {kind: inference, url: "http://localhost:11434", api: ollama}
+  people: {kind: user}
+  archive: {kind: files, host: nas, path: /mnt/archive}
+  indexer: {kind: process, command: [extract, "{path}"]}
+  chunks: {kind: database, url: "sqlite://"}
+flows:
+  index: {path: [archive, indexer, chunks], frequency: every 24 h}
+  answer: {path: [library, model, people], frequency: per-request}
+"""
+
+
+def abroad() -> Run:
+    """20 questions, of each 0.1 of 1.6 s a far lookup; 100 documents that a command reads itself."""
+    answered = asked(20, (100 * MS, 1000 * MS, 500 * MS), flow=1, details=lambda s: {"bytes": 10_000})
+    indexed = stream(
+        [Desk(1), Desk(2, 16), Desk(1, 16)],
+        lambda stage, k: (0, 40 * MS, MS)[stage],
+        100,
+        offset=100_000 * MS,
+        details=lambda s: {"bytes": 1000, "cpu_ns": s.elapsed_ns // 4 if s.stage == 1 else -1},
+    )
+    return run_of(scenario(ABROAD), [indexed, answered], places=(reached("library"), reached("archive")))
+
+
+def test_requests_gain_at_most_what_crosses_the_link_and_generation_is_unchanged() -> None:
+    prediction = predicted(abroad(), "lan=10GbE")
+    index, answer = prediction.flows
+    assert answer.request is not None
+    assert 1.5 <= answer.request[1] <= 1.6
+    assert "answer: generate at model, deliver at people unchanged" in prediction.unchanged
+    assert index.after_s.low == pytest.approx(2.0 * (0.25 + 0.75 * 0.09415), rel=0.1)
+    assert index.after_s.high == pytest.approx(2.0, rel=0.01)
+    assert {each.what for each in prediction.unknowns} == {
+        "how much of library crosses link:lan",
+        "how long indexer waits for what it reads over link:lan",
+    }
+
+
+def test_a_round_trip_that_nobody_measured_is_named_and_not_taken_into_account() -> None:
+    prediction = predicted(abroad(), "lan.latency=0.1ms")
+    assert "answer: link:lan.latency is not taken into account" in prediction.unchanged
+    assert "the round trip to library" in {each.what for each in prediction.unknowns}
+
+
 def test_a_loaded_model_saves_its_loading_at_each_request() -> None:
     prediction = predicted(answered(1500), "model.loaded=true")
     flow = only(prediction)
