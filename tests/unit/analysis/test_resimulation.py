@@ -83,9 +83,13 @@ def places(services: list[list[int]], workers: list[int]) -> Callable[[Callable[
 def test_without_a_change_a_stream_takes_what_it_took(
     services: list[list[int]], workers: list[int], queue: int, count: int
 ) -> None:
+    """Of several readers one may end alone with what it had taken, while the others find nothing left: at
+    most one read is of that kind."""
     sink, window, _ = stream_of(places(services, workers[: len(services)]), count, queue)
     part = recorded(sink.samples, window)
-    assert simulated(part, window.workers, queue) == pytest.approx(seconds(part.wall_ns), rel=0.05)
+    measured_s = seconds(part.wall_ns)
+    tail_s = max(services[0]) / 1e3 if workers[0] > 1 else 0.0
+    assert abs(simulated(part, window.workers, queue) - measured_s) <= 0.05 * measured_s + tail_s
 
 
 @settings(deadline=None, max_examples=40)
