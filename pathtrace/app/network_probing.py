@@ -163,7 +163,9 @@ class NetworkProbes:
     def _not_measured(self, host: str, resource: str, reasons: list[str]) -> None:
         why = f": {'; '.join(reasons)}" if reasons else ""
         text = f"{resource} was not measured from memory to memory{why}"
-        self._caveats.append(Caveat(LINK_NOT_MEASURED, text, _HOW.format(host=host), resource))
+        caveat = Caveat(LINK_NOT_MEASURED, text, _HOW.format(host=host), resource)
+        if caveat not in self._caveats:  # the other direction may have failed for the same reason
+            self._caveats.append(caveat)
 
     def _resource(self, host: str) -> str:
         here = self._hosts.get(self._scenario.here.name)
