@@ -207,6 +207,7 @@ def _hop() -> Document:
         retransmits=_COUNT_OR_NULL,
         rtt_s=_FIGURE_OR_NULL,
         interface=_TEXT_OR_NULL,
+        interface_kind=_TEXT_OR_NULL,
     )
     hop = _object(
         flow=_TEXT,
