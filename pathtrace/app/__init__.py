@@ -111,10 +111,11 @@ async def run(
 
 
 def needed_probes(environ: Mapping[str, str]) -> Probing:
-    """Every probe that a scenario's hops need; a responder's token comes from ``PATHTRACE_TOKEN``."""
+    """Every probe that a scenario's hops need; a responder's token comes from ``PATHTRACE_TOKEN``. UsageError
+    if that can be none."""
     from pathtrace.app.probing import NeededProbes
 
-    return NeededProbes(environ.get("PATHTRACE_TOKEN") or None)
+    return NeededProbes(_token(environ))
 
 
 def all_probes(environ: Mapping[str, str]) -> Probing:
@@ -122,7 +123,13 @@ def all_probes(environ: Mapping[str, str]) -> Probing:
     from pathtrace.app.network_probing import links_both_ways
     from pathtrace.app.probing import NeededProbes
 
-    return NeededProbes(environ.get("PATHTRACE_TOKEN") or None, links_both_ways)
+    return NeededProbes(_token(environ), links_both_ways)
+
+
+def _token(environ: Mapping[str, str]) -> str | None:
+    from pathtrace.app.responding import stated_token
+
+    return stated_token(environ, "and links are computed")
 
 
 def no_probes() -> Probing:

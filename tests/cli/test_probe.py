@@ -59,3 +59,15 @@ def test_a_responder_that_refuses_the_token_is_told_and_its_link_counts_as_not_m
     assert "disk" in {each["kind"] for each in document["resources"]}
     assert "wrong token" in "\n".join(there.told)
     assert WRONG not in result.out + result.err
+
+
+@pytest.mark.parametrize("name", ["run", "probe"])
+def test_a_token_that_no_responder_takes_is_refused_before_anything_is_done(
+    name: str, tmp_path: Path
+) -> None:
+    """Its few characters would be hidden wherever they stand: in names, figures and states."""
+    (tmp_path / "probed.yaml").write_text(STAND_INS)
+    result = pathtrace(tmp_path, name, "probed.yaml", "--json", PATHTRACE_TOKEN="e")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.splitlines()[0] == "error: PATHTRACE_TOKEN has only 1 character"
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["probed.yaml"]
