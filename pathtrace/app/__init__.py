@@ -50,7 +50,9 @@ def load_scenario(path: Path, environ: Mapping[str, str]) -> Scenario:
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(f"cannot read the scenario: {reason}", where=str(path)) from error
-    return parse(decode(data, str(path)), str(path), environ)
+    scenario = parse(decode(data, str(path)), str(path), environ)
+    password = environ.get("PATHTRACE_SMB_PASSWORD", "")
+    return replace(scenario, secrets=(*scenario.secrets, password)) if password else scenario
 
 
 async def check(scenario: Scenario, store: Path) -> CheckReport:
