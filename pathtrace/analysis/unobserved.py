@@ -11,6 +11,7 @@ from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.network_evidence import route_of
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.model.report import Caveat
+from pathtrace.model.scenario import Host
 
 NOT_OBSERVED = "not-observed"
 
@@ -38,5 +39,11 @@ def _missing(evidence: Evidence, place: str) -> Iterator[str]:
 def _remedy(evidence: Evidence, place: str) -> str:
     reached = evidence.reached(place)
     if reached is None or reached.endpoint is None:
-        return f"state the `address` of {evidence.place(place).host} under `hosts`"
+        return _remedy_without_address(evidence.run.scenario.host(evidence.place(place).host))
     return "run on Linux, whose kernel tells of connections, routes and interfaces"
+
+
+def _remedy_without_address(host: Host) -> str:
+    if host.addresses:
+        return f"reach {host.name} at an address of its own, not by way of this host"
+    return f"state the `address` of {host.name} under `hosts`"

@@ -51,7 +51,9 @@ def load_scenario(path: Path, environ: Mapping[str, str]) -> Scenario:
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(f"cannot read the scenario: {reason}", where=str(path)) from error
-    return parse(decode(data, str(path)), str(path), environ)
+    scenario = parse(decode(data, str(path)), str(path), environ)
+    password = environ.get("PATHTRACE_SMB_PASSWORD", "")
+    return replace(scenario, secrets=(*scenario.secrets, password)) if password else scenario
 
 
 async def check(scenario: Scenario, store: Path) -> CheckReport:
@@ -116,10 +118,11 @@ async def run(
 
 
 def needed_probes(environ: Mapping[str, str]) -> Probing:
-    """Every probe that a scenario's hops need; a responder's token comes from ``PATHTRACE_TOKEN``."""
+    """Every probe that a scenario's hops need; a responder's token comes from ``PATHTRACE_TOKEN``. UsageError
+    if that can be none."""
     from pathtrace.app.probing import NeededProbes
 
-    return NeededProbes(environ.get("PATHTRACE_TOKEN") or None)
+    return NeededProbes(_token(environ))
 
 
 def all_probes(environ: Mapping[str, str]) -> Probing:
@@ -127,7 +130,13 @@ def all_probes(environ: Mapping[str, str]) -> Probing:
     from pathtrace.app.network_probing import links_both_ways
     from pathtrace.app.probing import NeededProbes
 
-    return NeededProbes(environ.get("PATHTRACE_TOKEN") or None, links_both_ways)
+    return NeededProbes(_token(environ), links_both_ways)
+
+
+def _token(environ: Mapping[str, str]) -> str | None:
+    from pathtrace.app.responding import stated_token
+
+    return stated_token(environ, "and links are computed")
 
 
 def no_probes() -> Probing:

@@ -14,7 +14,7 @@ from pathtrace.model.scenario import Action, Flow, Place, Start
 from pathtrace.model.work import Clock
 from pathtrace.ports import FarSources, Probe, Sources
 from pathtrace.ports import Place as PlacePort
-from pathtrace.probes.far_disk import FarDiskProbe, FarFilesProbe
+from pathtrace.probes.far_disk import LIMIT_BYTES, FarDiskProbe, FarFilesProbe
 from pathtrace.probes.server import ServerProbe
 from pathtrace.units import MIB, format_both
 
@@ -26,8 +26,11 @@ LINK_FULL = 0.9
 """At this share of the link's ceiling the link is what was measured."""
 
 
-def far_disk_probe(place: Place, port: PlacePort, far: FarHosts, clock: Clock) -> Probe | None:
-    """The disk under the place on its own host; None without ssh, or if its folder there is not known."""
+def far_disk_probe(
+    place: Place, port: PlacePort, far: FarHosts, clock: Clock, most_bytes: int
+) -> Probe | None:
+    """The disk under the place on its own host, by reading up to ``most_bytes``; None without ssh, or if its
+    folder there is not known."""
     shell, folder = far.shell(place.host), far.folders.get(place.name)
     if shell is None or folder is None:
         return None
@@ -36,7 +39,7 @@ def far_disk_probe(place: Place, port: PlacePort, far: FarHosts, clock: Clock) -
     small = [(path, size) for path, size in files if size < MIB]
     if 2 * sum(size for _, size in small) > sum(size for _, size in files):
         return FarFilesProbe(resource, shell, small, clock)
-    return FarDiskProbe(resource, shell, files, clock)
+    return FarDiskProbe(resource, shell, files, clock, limit_bytes=min(LIMIT_BYTES, most_bytes))
 
 
 def _files_there(port: PlacePort, folder: str) -> list[tuple[str, int]]:

@@ -191,7 +191,9 @@ class Measurement:
             self._checks = await ask_checks(self._scenario, self._executor, [*self._replay.skipped], clock)
             self._progress.message("measuring each resource alone")
             hosts = {host.name: host for host in self._seen().hosts}
-            around = Surroundings(self._endpoints, self._routes, hosts, self._far)
+            around = Surroundings(
+                self._endpoints, self._routes, hosts, self._far, self._scenario.control.budget_bytes
+            )
             self._probed = await self._probing.measure(
                 self._scenario, self._usable(), around, clock, self._stop
             )

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 
 from pathtrace.analysis.links import link_between
+from pathtrace.app.shared_links import measured_beside_others
 from pathtrace.errors import OperationError
 from pathtrace.model.network import Endpoint, PathFacts, Route
 from pathtrace.model.probe import LINK_NOT_MEASURED, Probed
@@ -119,9 +120,12 @@ class NetworkProbes:
         """The best ceiling that can be had; a caveat says so where it was not measured."""
         resource, direction = self._resource(use.host), self._direction(use)
         reasons = []
+        route = self._routes.get(use.host)
+        interface = route.interface if route else None
         async for probe in self._measurers(use, endpoint, client, resource, direction):
             try:
-                if (found := await probe.measure()) is not None:
+                found = await measured_beside_others(probe, interface, use.way, self._clock)
+                if found is not None:
                     return found
             except OperationError as error:
                 reasons.append(str(error))
@@ -163,7 +167,9 @@ class NetworkProbes:
     def _not_measured(self, host: str, resource: str, reasons: list[str]) -> None:
         why = f": {'; '.join(reasons)}" if reasons else ""
         text = f"{resource} was not measured from memory to memory{why}"
-        self._caveats.append(Caveat(LINK_NOT_MEASURED, text, _HOW.format(host=host), resource))
+        caveat = Caveat(LINK_NOT_MEASURED, text, _HOW.format(host=host), resource)
+        if caveat not in self._caveats:  # the other direction may have failed for the same reason
+            self._caveats.append(caveat)
 
     def _resource(self, host: str) -> str:
         here = self._hosts.get(self._scenario.here.name)

@@ -41,6 +41,9 @@ TRACER_BYTES = 128 * MIB
 _MOST_S = 120.0
 """One probe takes seconds; longer, and its disk or server has stopped answering."""
 
+BUDGET_PARTS = 10
+"""A probe of another host's disk reads at most this part of the scenario's budget of bytes."""
+
 Key = tuple[str, str | None]
 """Resource and direction."""
 ChooseLinks = Callable[[Scenario, Mapping[str, PlacePort]], tuple[LinkUse, ...]]
@@ -54,6 +57,8 @@ class Surroundings:
     routes: tuple[Route, ...]
     hosts: Mapping[str, HostFacts]
     far: FarHosts
+    budget_bytes: int
+    """Of the scenario: what a run may read."""
 
 
 class Probing(Protocol):
@@ -192,7 +197,7 @@ def _far_probes(
     """Of data that another host reads: its disk over ssh, then protocol and server from its memory."""
     if place.name not in around.endpoints:
         return []
-    disk = far_disk_probe(place, port, around.far, clock)
+    disk = far_disk_probe(place, port, around.far, clock, around.budget_bytes // BUDGET_PARTS)
     server = server_probe(flow, port, again, clock)
     return [*([(f"disk:{place.name}", disk)] if disk else []), (f"server:{place.name}", server)]
 

@@ -35,7 +35,7 @@ async def probe_alone(scenario: Scenario, store: Path, probing: Probing) -> Prob
         await far.open(reached)
         usable = {name: place for name, place in places.items() if reached[name].fault is None}
         hosts = {host.name: host for host in describe(scenario.here.name).hosts}
-        around = Surroundings(endpoints, routes, {**hosts, **far.facts}, far)
+        around = Surroundings(endpoints, routes, {**hosts, **far.facts}, far, scenario.control.budget_bytes)
         probed = await probing.measure(scenario, usable, around, clock, stop)
     probed = replace(probed, caveats=(*far.caveats(), *probed.caveats))
     return ProbeReport(scenario, tuple(reached.values()), routes, probed)

@@ -14,6 +14,7 @@ from pathtrace.errors import UsageError
 from pathtrace.probes.link_protocol import LEAST_TOKEN, format_address, parse_address
 from pathtrace.probes.responder import Responder
 from pathtrace.probes.responder_session import Limits, Served
+from pathtrace.units import format_count
 
 TOKEN_VARIABLE = "PATHTRACE_TOKEN"
 _DRAWN_BYTES = 24
@@ -38,15 +39,20 @@ class Responded:
 
 def given_token(environ: Mapping[str, str]) -> Token:
     """The environment's, else a new one. UsageError: too short to keep anybody out."""
-    value = environ.get(TOKEN_VARIABLE, "")
-    if not value:
-        return Token(secrets.token_urlsafe(_DRAWN_BYTES), drawn=True)
-    if len(value) < LEAST_TOKEN:
+    value = stated_token(environ, "and one is drawn")
+    return Token(value or secrets.token_urlsafe(_DRAWN_BYTES), drawn=value is None)
+
+
+def stated_token(environ: Mapping[str, str], without: str) -> str | None:
+    """The environment's; None if there is none. UsageError, with what happens ``without`` one: a token that
+    is too short keeps nobody out, and hiding it would hide half of every text too."""
+    value = environ.get(TOKEN_VARIABLE) or None
+    if value is not None and len(value) < LEAST_TOKEN:
         raise UsageError(
-            f"{TOKEN_VARIABLE} has only {len(value)} characters",
-            hint=f"use at least {LEAST_TOKEN} that nobody can guess, or unset it and one is drawn",
+            f"{TOKEN_VARIABLE} has only {format_count(len(value), 'character')}",
+            hint=f"use at least {LEAST_TOKEN} that nobody can guess, or unset it {without}",
         )
-    return Token(value, drawn=False)
+    return value
 
 
 class Responding:

@@ -33,9 +33,9 @@ _COUNTERS = (
 
 _PERIOD_S = 0.1
 _DEAREST_S = 5.0
-_LOOKS_TO_REST = 100
+_LOOKS_TO_REST = 250
 """The kernel goes through a table of all its sockets for each look, and that of a large host is large:
-looks become rarer there, so that they take a hundredth of a core at most."""
+looks become rarer there, so that they take half a hundredth of a core at most."""
 
 
 class TcpObserver:

@@ -155,6 +155,7 @@ def _wire(value: Wire | None) -> Json:
         "retransmits": value.retransmits,
         "rtt_s": value.rtt_s,
         "interface": value.interface,
+        "interface_kind": value.interface_kind,
     }
 
 

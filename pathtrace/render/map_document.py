@@ -53,12 +53,15 @@ def _map(scenario: Scenario, run: str | None, report: Report | None) -> Document
 
 def _hop(drawn: DrawnHop) -> Document:
     report = drawn.report
+    wire = report.wire if report else None
     return {
         "flow": drawn.flow.name,
         "name": drawn.hop.name,
         "from": drawn.hop.source,
         "to": drawn.hop.destination,
         "link": drawn.link,
+        "interface": wire.interface if wire else None,
+        "interface_kind": wire.interface_kind if wire else None,
         "phase": drawn.hop.phase.value,
         "frequency": drawn.flow.frequency.text,
         "observed_frequency": report.frequency.observed if report else None,

@@ -194,6 +194,17 @@ def _caveat() -> Document:
     return _object(code=_TEXT, text=_TEXT, remedy=_TEXT_OR_NULL, subject=_TEXT_OR_NULL)
 
 
+def _wire() -> Document:
+    return _object(
+        bytes=_COUNT_OR_NULL,
+        overhead_ratio={"type": ["number", "null"]},
+        retransmits=_COUNT_OR_NULL,
+        rtt_s=_FIGURE_OR_NULL,
+        interface=_TEXT_OR_NULL,
+        interface_kind=_TEXT_OR_NULL,
+    )
+
+
 def _hop() -> Document:
     limited_by = _object(
         resource=_TEXT,
@@ -201,13 +212,6 @@ def _hop() -> Document:
         while_busy=_TEXT,
         evidence=_list(_TEXT),
         next_measurement=_TEXT_OR_NULL,
-    )
-    wire = _object(
-        bytes=_COUNT_OR_NULL,
-        overhead_ratio={"type": ["number", "null"]},
-        retransmits=_COUNT_OR_NULL,
-        rtt_s=_FIGURE_OR_NULL,
-        interface=_TEXT_OR_NULL,
     )
     hop = _object(
         flow=_TEXT,
@@ -228,7 +232,7 @@ def _hop() -> Document:
         time=_or_null(_time()),
         stages=_list(_stage()),
         first=_or_null(_object(duration_s=_FIGURE, bytes_per_s=_FIGURE_OR_NULL)),
-        wire=_or_null(wire),
+        wire=_or_null(_wire()),
         limited_by=limited_by,
         caveats=_list(_caveat()),
         series=_list(_object(t_s=_FIGURE, bytes_per_s=_FIGURE, operations_per_s=_FIGURE)),

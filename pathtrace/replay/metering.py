@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 
 from pathtrace.model.work import Clock
@@ -16,16 +17,25 @@ SLACK_NS = 1_000_000
 class Meter:
     """Asks each observer at its own pace, and all of them at the borders of timed windows."""
 
-    def __init__(self, observers: Sequence[Observer], sink: Sink, clock: Clock, origin_ns: int) -> None:
+    def __init__(
+        self,
+        observers: Sequence[Observer],
+        sink: Sink,
+        clock: Clock,
+        origin_ns: int,
+        cpu_clock: Clock = time.thread_time_ns,
+    ) -> None:
+        """``cpu_clock``: the calling thread's, since a look that is kept from running costs nobody."""
         self._due = {observer: 0 for observer in observers}
         self._sink = sink
         self._clock = clock
         self._origin_ns = origin_ns
+        self._cpu_clock = cpu_clock
         self._cost_ns: dict[str, int] = {}
 
     @property
     def cost_ns(self) -> Mapping[str, int]:
-        """What looking took so far, by the observers' names."""
+        """CPU that looking took so far, by the observers' names."""
         return self._cost_ns
 
     def mark(self) -> None:
@@ -46,9 +56,9 @@ class Meter:
                     self._observe(observer)
 
     def _observe(self, observer: Observer) -> None:
-        started = self._clock()
+        started, before = self._clock(), self._cpu_clock()
         for reading in observer.observe(started - self._origin_ns):
             self._sink.reading(reading)
-        ended = self._clock()
+        spent = self._cpu_clock() - before
         self._due[observer] = started + nanoseconds(observer.period_s) - SLACK_NS
-        self._cost_ns[observer.name] = self._cost_ns.get(observer.name, 0) + ended - started
+        self._cost_ns[observer.name] = self._cost_ns.get(observer.name, 0) + spent

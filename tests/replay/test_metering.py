@@ -33,7 +33,7 @@ def test_what_looking_takes_is_booked_on_each_observers_name() -> None:
         Slow("far", 7, clock),
         Slow("far", 8, clock),
     ]
-    meter = Meter(observers, sink, lambda: clock[0], 100)
+    meter = Meter(observers, sink, lambda: clock[0], 100, cpu_clock=lambda: clock[0])
     assert meter.cost_ns == {}
     meter.mark()
     meter.mark()

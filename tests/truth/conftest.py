@@ -107,3 +107,18 @@ def sentence_model() -> Path:
 
 def _opener(opened: ExitStack, kind: Callable[..., AbstractContextManager[Any]]) -> Opened:
     return lambda **options: opened.enter_context(kind(**options))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """How often each planted cause was named, where it was drawn more than once."""
+    right: dict[str, list[bool]] = {}
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.stats.get(outcome, ()):
+            case, _, drawn = report.nodeid.rpartition("::")[2].partition("[")
+            if "test_planted_hosts.py" in report.nodeid and report.when == "call":
+                options = drawn.rstrip("]").partition("-")[2]
+                right.setdefault(f"{case} {options}".strip(), []).append(outcome == "passed")
+    if max(map(len, right.values()), default=0) > 1:
+        terminalreporter.section("planted causes that were named")
+        for case, found in right.items():
+            terminalreporter.write_line(f"{sum(found)} of {len(found)}  {case}")

@@ -1,7 +1,7 @@
 """Whatever was planted between a share and its reader, pathtrace names it, from the same scenario.
 
 Each case draws its sizes and seeds, prints them and has a store of its own. Once in CI; all of them five
-times: ``pytest tests/truth/test_planted_hosts.py --rounds 5``.
+times, with a table at the end: ``pytest -m planted --rounds 5``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lab_commands import burning
 from lab_pathtrace import flow, hop
 from lab_planted import Asked, ask, by_path, by_sftp, by_smb, limits
 
-pytestmark = [pytest.mark.truth, pytest.mark.needs_root, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.planted, pytest.mark.truth, pytest.mark.needs_root, pytest.mark.timeout(300)]
 
 LINK, DISK, SERVER, CPU = "link:lan", "disk:archive", "server:archive", "cpu:archive"
 Plant = Callable[[Path], object]
@@ -84,7 +84,8 @@ def test_the_same_files_in_the_server_s_memory_are_not_the_disk_s(draw: random.R
     with network("10gbit") as net, nas(net.nas, large(draw, 500, 700), held=Held(bytes_per_s=60e6)) as box:
         _warm(box)
         document = found(net, box, Asked(by_smb(box, "large0.bin"), start="warm"), room)
-    assert limits(document)["resource"] in (LINK, SERVER, CPU)
+    assert limits(document)["resource"] in (LINK, SERVER)
+    assert "server-cache" in codes(document)
 
 
 def _warm(box: Nas) -> None:
@@ -103,6 +104,7 @@ def test_small_files_at_two_milliseconds_are_round_trips(draw: random.Random, ro
         net.delay("nas", 0.002)
         document = found(net, box, Asked(by_smb(box), repeats=1), room)
     assert limits(document)["resource"] == "round-trips:archive"
+    assert "a faster link saves next to nothing" in document["ranking"][0]["advice"]
 
 
 def test_a_cipher_on_one_core_is_the_cpu_s(draw: random.Random, room: Path) -> None:
@@ -113,6 +115,7 @@ def test_a_cipher_on_one_core_is_the_cpu_s(draw: random.Random, room: Path) -> N
     ):
         document = found(net, box, Asked(by_path(mount / "large0.bin")), room)
     assert limits(document)["resource"] == CPU
+    assert "choose a lighter cipher" in document["ranking"][0]["advice"]
 
 
 def test_sftp_in_python_is_the_tracer_s_own_limit(draw: random.Random, room: Path) -> None:
@@ -249,7 +252,6 @@ def test_a_warm_repeat_is_not_mistaken_for_the_share(draw: random.Random, room: 
     assert limits(document)["resource"] not in (LINK, DISK, SERVER)
     assert "client-cache" in codes(document)
     assert hop(document, "read", "archive->reader")["throughput"]["bytes_per_s"] > 1.5e8
-    assert flow(document, "read")["duration_s"] is not None
 
 
 def test_two_limits_as_near_as_a_tenth_are_both_named(draw: random.Random, room: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from pathtrace.analysis import analyse
 from pathtrace.model.report import Caveat
 from pathtrace.model.run import Run
-from tests.unit.analysis.far import Way, run
+from tests.unit.analysis.far import TEXT, Way, run
 from tests.unit.analysis.planted import index_run
 
 LINUX = "run on Linux, whose kernel tells of connections, routes and interfaces"
@@ -41,11 +41,18 @@ def test_each_observer_that_told_nothing_is_named(way: Way, missing: str) -> Non
     assert told(run(way)) == [Caveat("not-observed", text, LINUX, "weights")]
 
 
-def test_a_server_of_unknown_address_is_to_be_named() -> None:
-    made = run(Way(sockets=False, route=None))
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        (TEXT, "reach nas at an address of its own, not by way of this host"),
+        (TEXT.replace("{address: 10.0.0.2}", "{}"), "state the `address` of nas under `hosts`"),
+    ],
+)
+def test_a_server_of_unknown_address_is_to_be_named(text: str, remedy: str) -> None:
+    made = run(Way(sockets=False, route=None, text=text))
     places = tuple(replace(each, endpoint=None) for each in made.reached)
     (caveat,) = told(replace(made, reached=places))
-    assert caveat.remedy == "state the `address` of nas under `hosts`"
+    assert caveat.remedy == remedy
 
 
 def test_the_hop_bears_it_too() -> None:

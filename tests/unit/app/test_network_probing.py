@@ -93,9 +93,10 @@ def test_without_a_responder_the_negotiated_speed_is_taken_and_a_caveat_says_so(
     assert (caveat.code, caveat.subject) == ("link-not-measured", "link:nas-workstation")
 
 
-def test_where_no_speed_is_known_either_there_is_no_ceiling() -> None:
+def test_where_no_speed_is_known_either_there_is_no_ceiling_and_both_directions_share_a_caveat() -> None:
     scenario = read(text_of(HOSTS, FAR))
-    found = asyncio.run(probes(scenario, 9, None, None).measure((TO_NAS,), StopRequest()))
+    both = (TO_NAS, LinkUse("nas", Way.TO_THERE))
+    found = asyncio.run(probes(scenario, 9, None, None).measure(both, StopRequest()))
     assert (found.ceilings, len(found.caveats)) == ((), 1)
 
 

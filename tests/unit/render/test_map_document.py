@@ -15,6 +15,8 @@ def test_a_drawing_with_figures_holds_them_and_one_without_holds_null() -> None:
         "from": "archive",
         "to": "indexer",
         "link": "lan 1 Gbit/s",
+        "interface": None,
+        "interface_kind": None,
         "phase": "ingest",
         "frequency": "every 24 h",
         "observed_frequency": None,
@@ -26,4 +28,5 @@ def test_a_drawing_with_figures_holds_them_and_one_without_holds_null() -> None:
     }
     assert measured["hops"][0]["at_every_request"] is True
     assert measured["hops"][1]["throughput"]["bytes_per_s"] == 30_948_262.0
+    assert measured["hops"][1]["interface"] == "eth0"
     assert [host["name"] for host in plain["hosts"]] == ["nas", "workstation"]
