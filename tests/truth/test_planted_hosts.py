@@ -125,7 +125,7 @@ def test_sftp_in_python_is_the_tracer_s_own_limit(draw: random.Random, room: Pat
 
 
 def test_smb_in_python_is_the_tracer_s_own_limit(draw: random.Random, room: Path) -> None:
-    """Of a share that encrypts: without, the pure client moves 850 MB/s here, and does no more than the rest."""
+    """Of a share that encrypts: without, the pure client moves 850 MB/s here and is not alone at work."""
     with (
         network("10gbit") as net,
         nas(net.nas, large(draw, 500, 600), encryption="mandatory") as box,
