@@ -15,10 +15,13 @@ from pathtrace.observers import links
 from pathtrace.units import NANOSECONDS_PER_SECOND
 
 _SLOWLY_NS = NANOSECONDS_PER_SECOND
-_OFTEN = (("rx_bytes", "bytes_recv"), ("tx_bytes", "bytes_sent"))
-_SELDOM = (
+_OFTEN = (
+    ("rx_bytes", "bytes_recv"),
+    ("tx_bytes", "bytes_sent"),
     ("rx_packets", "packets_recv"),
     ("tx_packets", "packets_sent"),
+)
+_SELDOM = (
     ("rx_errors", "errin"),
     ("rx_dropped", "dropin"),
     ("tx_dropped", "dropout"),
@@ -26,10 +29,10 @@ _SELDOM = (
 
 
 class InterfaceObserver:
-    """Observer "interface", subject its name: ``rx_bytes``, ``tx_bytes``.
+    """Observer "interface", subject its name: ``rx_bytes``, ``tx_bytes``, ``rx_packets``, ``tx_packets``.
 
-    Once a second also ``rx_packets``, ``tx_packets``, ``rx_errors``, ``rx_dropped``, ``tx_dropped``, and on
-    Linux ``carrier_changes`` (how often the link went away or came back).
+    Once a second also ``rx_errors``, ``rx_dropped``, ``tx_dropped``, and on Linux ``carrier_changes`` (how
+    often the link went away or came back).
     """
 
     name = "interface"

@@ -43,14 +43,14 @@ def test_bytes_sent_over_loopback_are_counted_by_its_interface() -> None:
     assert value(list(observer.observe(2)), name, "rx_bytes") - before >= 100_000
 
 
-def test_packets_errors_and_carriers_are_read_once_a_second() -> None:
+def test_errors_and_carriers_are_read_once_a_second() -> None:
     observer = InterfaceObserver()
     seen = []
     for at_ns in (0, 900_000_000, 1_000_000_000):
         name = next(r.subject for r in observer.observe(0) if r.subject.startswith("lo"))
         seen.append([r.metric for r in observer.observe(at_ns) if r.subject == name])
-    often = ["rx_bytes", "tx_bytes"]
-    seldom = ["rx_packets", "tx_packets", "rx_errors", "rx_dropped", "tx_dropped"]
+    often = ["rx_bytes", "tx_bytes", "rx_packets", "tx_packets"]
+    seldom = ["rx_errors", "rx_dropped", "tx_dropped"]
     carriers = ["carrier_changes"] if sys.platform.startswith("linux") else []
 
     assert seen == [often, often, [*often, *seldom, *carriers]]
