@@ -90,9 +90,10 @@ def _in_keyring(user: str, host: str) -> str | None:
     except ImportError:
         return None
     try:
-        return keyring.get_password(_SERVICE, f"{user}@{host}")
+        kept: str | None = keyring.get_password(_SERVICE, f"{user}@{host}")
     except (keyring.errors.KeyringError, OSError, RuntimeError):
         return None
+    return kept
 
 
 def _refuse_if_open_to_others(status: os.stat_result, path: Path) -> None:

@@ -130,9 +130,10 @@ def _from_keyring(name: str) -> str | None:
     except ImportError:
         return None
     try:
-        return keyring.get_password(_SERVICE, name)
+        kept: str | None = keyring.get_password(_SERVICE, name)
     except keyring.errors.KeyringError:
         return None
+    return kept
 
 
 class _Caller(asyncssh.SSHClient):
