@@ -62,7 +62,12 @@ class WorkerProcess:
                 process_group=0,
             )
         await self._exchange((library, logon, path), [])
-        return Facts(*await self.ask("connect"))
+        try:
+            return Facts(*await self.ask("connect"))
+        except Fault as fault:
+            if fault.kind != "lost":
+                raise
+        return Facts(*await self.ask("connect"))  # a server that many call at once may drop one: once more
 
     async def ask(self, operation: str, *arguments: object, loan: Loan | None = None) -> Any:
         """The worker's answer. Fault. If cancelled, the process is ended."""
