@@ -85,6 +85,15 @@ def refuse_direct(place: Described, files: FileList, mount: Mount | None) -> Non
         )
 
 
+def only_written(place: Described) -> PlaceError:
+    """Of a place that was described as an output and is asked for what it holds."""
+    return PlaceError(
+        "was described as `data: output` and is not read",
+        hint="leave `data` out, or say original or derived",
+        where=place.name,
+    )
+
+
 def unusable(place: Described, root: Path, error: OSError) -> PlaceError:
     """What an operating system's error means for the place."""
     path = shown(str(root))

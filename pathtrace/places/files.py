@@ -48,6 +48,7 @@ from pathtrace.places.file_set import (
     find_files,
     fingerprint,
     layout,
+    only_written,
     refuse_direct,
     unusable,
 )
@@ -273,11 +274,7 @@ class Files:
 
     def _listed(self) -> FileList:
         if self._files is None:
-            raise PlaceError(
-                "was described as `data: output` and is not read",
-                hint="leave `data` out, or say original or derived",
-                where=self._place.name,
-            )
+            raise only_written(self._place)
         return self._files
 
     def _opened_writer(self) -> Writer:

@@ -29,6 +29,7 @@ from pathtrace.model.scenario import Action, Start
 from pathtrace.model.scenario import Place as Described
 from pathtrace.model.work import Clock, Done, Item, LayerState, PlaceFacts
 from pathtrace.places.file_list import OWN_FOLDER, FileList
+from pathtrace.places.file_set import only_written
 from pathtrace.places.remote import (
     HasProcesses,
     MakeClient,
@@ -349,11 +350,7 @@ class RemoteFiles:
 
     def _listed(self) -> FileList:
         if self._files is None:
-            raise PlaceError(
-                "was described as `data: output` and is not read",
-                hint="leave `data` out, or say original or derived",
-                where=self._place.name,
-            )
+            raise only_written(self._place)
         return self._files
 
     def _opened(self) -> RemoteClient:

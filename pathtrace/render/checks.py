@@ -10,7 +10,8 @@ from rich.text import Text
 from pathtrace.model.check import CheckReport, MemoryCheck, MemoryPart, PlaceCheck, RoomCheck, TimeEstimate
 from pathtrace.model.scenario import Action
 from pathtrace.render import wording
-from pathtrace.render.layout import Pairs, bullet, heading, line
+from pathtrace.render.doubts import doubts_view
+from pathtrace.render.layout import Pairs, heading, line
 from pathtrace.render.ways import ways_view
 from pathtrace.units import format_duration
 
@@ -21,7 +22,12 @@ def check_view(report: CheckReport) -> RenderableType:
     """Whether a run can start, then what it would read, write and need."""
     ways = ways_view(report.paths, report.routes)
     return Group(
-        *_verdict(report), *_places(report), *ways, *_plan(report), *_memories(report), *_doubts(report)
+        *_verdict(report),
+        *_places(report),
+        *ways,
+        *_plan(report),
+        *_memories(report),
+        *doubts_view(report.caveats),
     )
 
 
@@ -149,12 +155,3 @@ def _room(entry: RoomCheck) -> str:
 
 def _short(needed: int | None, there: int | None) -> str:
     return ": NOT ENOUGH" if needed is not None and there is not None and needed > there else ""
-
-
-def _doubts(report: CheckReport) -> Iterator[RenderableType]:
-    caveats = wording.distinct(report.caveats)
-    if caveats:
-        yield heading("Mind")
-    for caveat, subjects in caveats:
-        text = Text(wording.caveat_line(caveat, subjects))
-        yield bullet("•", text.append(f" → {wording.plain(caveat.remedy)}", "dim") if caveat.remedy else text)

@@ -10,6 +10,7 @@ from rich.text import Text
 from pathtrace.model.probe import ProbeReport
 from pathtrace.model.run import Ceiling
 from pathtrace.render import figures, wording
+from pathtrace.render.doubts import doubts_view
 from pathtrace.render.figures import Document
 from pathtrace.render.layout import Pairs, bullet, heading, line
 from pathtrace.render.ways import path_document, route_document, ways_view
@@ -21,7 +22,10 @@ PROBE_FORMAT = "pathtrace.probe/1"
 def probe_view(report: ProbeReport) -> RenderableType:
     """Each resource's ceiling with how it is known, then the ways to other hosts, then doubts."""
     return Group(
-        *_head(report), *_ceilings(report), *ways_view(report.probed.paths, report.routes), *_doubts(report)
+        *_head(report),
+        *_ceilings(report),
+        *ways_view(report.probed.paths, report.routes),
+        *doubts_view(report.probed.caveats),
     )
 
 
@@ -61,15 +65,6 @@ def _most(ceiling: Ceiling) -> str | None:
     if ceiling.latency_s:
         known.append(f"{format_duration(ceiling.latency_s)} {'there and back' if kind == 'link' else 'each'}")
     return ", ".join(known) or None
-
-
-def _doubts(report: ProbeReport) -> Iterator[RenderableType]:
-    caveats = wording.distinct(report.probed.caveats)
-    if caveats:
-        yield heading("Mind")
-    for caveat, subjects in caveats:
-        text = Text(wording.caveat_line(caveat, subjects))
-        yield bullet("•", text.append(f" → {wording.plain(caveat.remedy)}", "dim") if caveat.remedy else text)
 
 
 def probe_document(report: ProbeReport) -> Document:
