@@ -1,0 +1,107 @@
+"""Runs over time: one entry a night, also of a night that was skipped or failed, and what changed meanwhile.
+
+Times are seconds of one execution, as in the runs' own documents. How a change is found is ``analysis``'s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+COMPLETE, PARTIAL, INTERRUPTED = "complete", "partial", "interrupted"
+SKIPPED, FAILED = "skipped", "failed"
+"""What became of a night: the first three as a run says of itself; the others left no run."""
+
+STEP, CREEP, OUTAGE, GROWTH = "step", "creep", "outage", "growth"
+"""Kinds of change: at once, little by little, not measurable any more, more work than before."""
+
+NEW, STANDING, ENDED = "new", "standing", "ended"
+"""Whether a change is to be told, was told, or is to be told to be over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Took:
+    """What a flow or hop took in one run."""
+
+    name: str
+    """``flow`` or ``flow/hop``."""
+    median_s: float
+    low_s: float
+    high_s: float
+    """Interval of the median over the run's own repeats."""
+    limited_by: str | None
+    operations: int | None = None
+    bytes: int | None = None
+    """How much work it was, so that more work is told from slower work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A remark on a run. ``file``: the name of what was attached, in the run's folder."""
+
+    at: datetime
+    text: str
+    file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """One night. ``id`` is the run's, or of the same shape where there is no run; ids sort as time does."""
+
+    id: str
+    at: datetime
+    scenario: str
+    workload_fingerprint: str
+    setup_fingerprint: str
+    start: str
+    status: str
+    duration_s: float
+    took: tuple[Took, ...] = ()
+    label: str | None = None
+    pinned: bool = False
+    baseline: bool = False
+    reason: str | None = None
+    """Why it was skipped or failed."""
+    datasets: tuple[tuple[str, str | None], ...] = ()
+    """Place and fingerprint of its data."""
+    environment: tuple[tuple[str, str], ...] = ()
+    """What (``kernel of nas``, ``link lan``) and its value as people write it, sorted."""
+    notes: tuple[Note, ...] = ()
+    scanned: bool = False
+    """True if ``scan`` made it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentMark:
+    """Something that is not what it was in the run before: ``link lan``: 2500 Mbit/s, 1000 Mbit/s."""
+
+    run: str
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A lasting change of what a flow or hop takes."""
+
+    kind: str
+    name: str
+    state: str
+    since: str
+    """Id of the first night of it; of an ended one too."""
+    nights: int
+    """Nights that show it."""
+    ratio: float | None
+    low: float | None
+    high: float | None
+    """Time now / time before, with its interval; None for an outage."""
+    per_week: float | None = None
+    """Of a creep: the growth in a week, as a ratio."""
+    resource: str | None = None
+    """What limits the hop now."""
+    resource_before: str | None = None
+    marks: tuple[EnvironmentMark, ...] = ()
+    """What else changed where it began, the likeliest cause first."""
+    ended_with: str | None = None
+    """Id of the night that showed that it is over."""
