@@ -105,3 +105,18 @@ class Change:
     """What else changed where it began, the likeliest cause first."""
     ended_with: str | None = None
     """Id of the night that showed that it is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a night told of a change, as ``scan.json`` keeps it, so that nothing is told twice.
+
+    ``state`` is ``NEW`` or ``ENDED``; ``since`` the change's own, which also is that of its end.
+    """
+
+    kind: str
+    name: str
+    since: str
+    state: str
+    ratio: float | None = None
+    """Time then / time before, when it was told; None for an outage."""
