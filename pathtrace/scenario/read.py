@@ -12,6 +12,7 @@ from pathtrace.redaction import Scrubber
 from pathtrace.scenario.availability import unavailable
 from pathtrace.scenario.build import build
 from pathtrace.scenario.checks import check_meaning
+from pathtrace.scenario.expectations import expectation_faults
 from pathtrace.scenario.faults import Fault, scenario_error
 from pathtrace.scenario.names import unknown_names
 from pathtrace.scenario.secrecy import as_messages_quote, command_faults, hide_secrets, secrets_of
@@ -43,7 +44,9 @@ def parse(text: str, source: str, environ: Mapping[str, str]) -> Scenario:
     document = None
     if isinstance(tree.root, dict):
         document, shape_faults = read_document(tree)
-        faults += [*shape_faults, *(() if is_other_version(tree) else unknown_names(tree))]
+        faults += shape_faults
+        if not is_other_version(tree):
+            faults += [*unknown_names(tree), *expectation_faults(tree)]
     if document is not None:
         faults += [*check_meaning(document, tree), *unavailable(document, tree)]
     if faults or document is None:
