@@ -19,6 +19,7 @@ COMMANDS: Mapping[str, Entry] = {
     "check": Entry("pathtrace.cli.check:command", "Reach every place and say what a run would need."),
     "run": Entry("pathtrace.cli.run:command", "Replay a scenario and say where the waiting goes."),
     "show": Entry("pathtrace.cli.show:command", "Show a stored run again."),
+    "whatif": Entry("pathtrace.cli.whatif:command", "Predict what a change would give."),
     "map": Entry("pathtrace.cli.map:command", "Draw the path, with figures when given a run."),
     "compare": Entry(
         "pathtrace.cli.compare:command", "Say what changed between runs, how sure that is, and why."
@@ -41,6 +42,5 @@ NOT_YET: tuple[str, ...] = (
     "report",
     "scan",
     "schedule",
-    "whatif",
 )
 """Commands that are planned and named in documents, but not in this version."""
