@@ -43,6 +43,7 @@ class Outcome:
 
 def load_scenario(path: Path, environ: Mapping[str, str]) -> Scenario:
     """Read a scenario file. UsageError if it cannot be read, ScenarioError if it cannot be used."""
+    from pathtrace.app.telling import with_stated_ways
     from pathtrace.scenario import decode, parse
 
     try:
@@ -51,7 +52,7 @@ def load_scenario(path: Path, environ: Mapping[str, str]) -> Scenario:
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(f"cannot read the scenario: {reason}", where=str(path)) from error
-    scenario = parse(decode(data, str(path)), str(path), environ)
+    scenario = with_stated_ways(parse(decode(data, str(path)), str(path), environ), environ)
     password = environ.get("PATHTRACE_SMB_PASSWORD", "")
     return replace(scenario, secrets=(*scenario.secrets, password)) if password else scenario
 

@@ -35,6 +35,8 @@ class Expectation:
     measured_s: float | None
     kept: bool | None
     reason: str | None = None
+    state: str | None = None
+    """Of its being broken: ``NEW``, ``STANDING`` or ``ENDED``; new and ended ones are to be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +55,14 @@ class ScanReport:
     changes: tuple[Change, ...] = ()
     """New, standing and ended ones; new and ended ones are to be told."""
     question: str | None = None
+    failure: str | None = None
+    """Of scans that fail: ``NEW``, ``STANDING`` or ``ENDED``, told as changes are; None where none did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What somebody is told, in words that stand alone. ``good``: that something is over, or faster."""
+
+    title: str
+    body: str
+    good: bool

@@ -6,7 +6,7 @@ belong to ``scenario/``; nothing here has a default, so that there is one place 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -295,6 +295,17 @@ class RunControl:
 
 
 @dataclass(frozen=True, slots=True)
+class Ways:
+    """How a scan is to be told. ``urls`` (apprise's) and ``ping`` are secrets as a whole, since their tokens
+    stand anywhere in them; ``metrics`` and ``log`` are absolute paths or begin with ``~``."""
+
+    urls: tuple[str, ...] = field(default=(), repr=False)
+    metrics: str | None = None
+    log: str | None = None
+    ping: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """A described pipeline. ``flows`` are in the order in which a repeat executes them."""
 
@@ -314,6 +325,9 @@ class Scenario:
     """Expanded values that must never be stored or shown."""
     workload_fingerprint: str
     setup_fingerprint: str
+    tell: Ways = Ways()
+    keep_s: float = 90 * 86_400.0
+    """How long samples of its runs are kept."""
 
     def place(self, name: str) -> Place:
         """The place called ``name``; KeyError if there is none."""

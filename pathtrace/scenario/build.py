@@ -32,6 +32,8 @@ def build(document: doc.Document, source: str, text: str, secrets: tuple[str, ..
         secrets=secrets,
         workload_fingerprint="",
         setup_fingerprint="",
+        tell=model.Ways(**document.tell.model_dump()),
+        keep_s=document.keep,
     )
     return replace(
         scenario,

@@ -160,6 +160,19 @@ class Check(Mapping):
     expect: of.Texts = key(..., "A document or words that the answer rests on")
 
 
+class Tell(Mapping):
+    urls: Annotated[
+        tuple[of.TellUrl, ...],
+        BeforeValidator(readers.read_listed),
+        WithJsonSchema(of.TELL_URLS),
+    ] = key((), "Where changes are told, as apprise writes it: ntfy, mailto, tgram and a hundred others")
+    metrics: of.WholePath | None = key(None, "A Prometheus text file, written anew by each scan")
+    log: of.WholePath | None = key(None, "A file that gets one line of JSON for each scan")
+    ping: of.PingUrl | None = key(
+        None, "A healthcheck to call at start, end (url) and failure (/start, /fail)"
+    )
+
+
 class Document(Mapping):
     model_config = ConfigDict(title="pathtrace scenario")
 
@@ -183,3 +196,5 @@ class Document(Mapping):
     allow: tuple[of.Allowed, ...] = key((), "What is allowed beyond reading")
     checks: tuple[Check, ...] = key((), "Questions whose answers are known")
     claims: of.Texts = key((), "What somebody says of the pipeline")
+    tell: Tell = key(Tell(), "How the owner hears what a scan found")
+    keep: of.Keep = key("90 d", "How long the samples of its runs are kept; their figures stay")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from enum import StrEnum
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -27,6 +28,8 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
 _WRITTEN_PORT = re.compile(r"(?:[^/?#@]*@)?(?:\[[^/\]]*\]|[^/?#@:]*):([0-9]{1,18})(?=[/?#]|$)(?!.*@)")
 """Of a URL after its scheme. Not where an @ comes later: a / in a password then broke it."""
+_LEAST_KEPT_S = 86_400.0
+_TELL_URL = r"[A-Za-z0-9][A-Za-z0-9+._-]*://\S+"
 _FREQUENCIES = ("once", "per-load", "per-document", "per-request", "every <duration>")
 
 
@@ -177,6 +180,41 @@ def read_url(value: object, schemes: tuple[str, ...]) -> str:
         )
     elif scheme == "smb" and not urlsplit(text).path.strip("/"):
         raise wrong("the URL names no share", "write smb://host/share, or smb://host/share/folder")
+    return text
+
+
+def read_tell_url(value: object) -> str:
+    """A URL as apprise has them. No message shows any of it: tokens stand anywhere in them."""
+    text = read_text(value)
+    if any(character.isspace() for character in text):
+        raise wrong("a URL has no spaces", "write %20 for a space; give several as a list")
+    if not re.fullmatch(_TELL_URL, text):
+        raise wrong("this is not a URL", "as apprise writes them: ntfy://…, mailto://…, tgram://…")
+    return text
+
+
+def read_ping_url(value: object) -> str:
+    """The URL of a healthcheck. No message shows any of it: whoever knows it can report in our name."""
+    text = read_text(value)
+    if not re.fullmatch(r"https?://\S+", text) or not _has_host(text):
+        raise wrong("this is not the URL of a healthcheck", "write https://host/…, without spaces")
+    return text
+
+
+def read_keep(value: object) -> float:
+    seconds = read_quantity(value, units.parse_duration)
+    if seconds < _LEAST_KEPT_S:
+        raise wrong(f"{shown(value)} is less than a day", "samples are needed the next morning: keep: 90 d")
+    return seconds
+
+
+def read_whole_path(value: object) -> str:
+    """A path that means the same wherever a command starts."""
+    text = read_text(value)
+    if not (text.startswith("~") or PurePosixPath(text).is_absolute() or PureWindowsPath(text).is_absolute()):
+        raise wrong(f"{shown(text)} is no whole path", "a timer starts elsewhere: begin with / or ~/")
+    if text.endswith(("/", "\\")):
+        raise wrong(f"{shown(text)} is a folder", "name the file in it")
     return text
 
 

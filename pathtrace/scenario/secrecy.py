@@ -1,7 +1,7 @@
 """Which of a scenario's values are secrets, where its text shows them, and where they may not stand.
 
-Secret is: a variable whose name says so, whatever stands as a password or token in a URL, and an
-``api_key``. How secrets are hidden in texts is ``redaction``'s.
+Secret is: a variable whose name says so, whatever stands as a password or token in a URL, an
+``api_key``, and every URL of ``tell`` as a whole. How secrets are hidden in texts is ``redaction``'s.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from pathtrace.redaction import SECRET_NAME, hide_spans, secret_spans
 from pathtrace.scenario.faults import Fault
 from pathtrace.scenario.tree import Scalar, Tree
 from pathtrace.scenario.variables import REFERENCE_ONLY, default_spans
+
+_SHORTEST_URL = 6
 
 
 def secrets_of(tree: Tree) -> tuple[str, ...]:
@@ -56,7 +58,7 @@ def _secrets_in(scalar: Scalar) -> Iterator[str]:
     for start, end in secret_spans(text):
         yield text[start:end]
         yield unquote(text[start:end])
-    if _is_api_key(scalar):
+    if _is_api_key(scalar) or _is_of_tell(scalar):
         yield text
 
 
@@ -64,11 +66,18 @@ def _is_api_key(scalar: Scalar) -> bool:
     return scalar.path[:1] == ("places",) and scalar.path[2:] == ("options", "api_key")
 
 
+def _is_of_tell(scalar: Scalar) -> bool:
+    """Also where it stands wrongly. What is shorter is no URL, and would be hidden in every word."""
+    text = scalar.expanded.text
+    is_path = scalar.path[1:2] in (("metrics",), ("log",)) and "://" not in text
+    return scalar.path[:1] == ("tell",) and not is_path and len(text) >= _SHORTEST_URL
+
+
 def _hides_whole(scalar: Scalar, text: str) -> bool:
     """True where the secret is the whole value, or YAML's quoting keeps it from being found in the text."""
     if REFERENCE_ONLY.fullmatch(scalar.written):
         return False
-    if _is_api_key(scalar):
+    if _is_api_key(scalar) or _is_of_tell(scalar):
         return True
     return not _literals(scalar.written) <= _literals(text[scalar.start : scalar.end])
 

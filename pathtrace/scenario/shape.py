@@ -28,6 +28,7 @@ _NESTED: Mapping[tuple[str, ...], type[BaseModel]] = {
     ("flows", "*"): doc.Flow,
     ("budget",): doc.Budget,
     ("checks", "*"): doc.Check,
+    ("tell",): doc.Tell,
 }
 
 

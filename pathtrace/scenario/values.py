@@ -116,6 +116,27 @@ Address = Annotated[
     PlainValidator(readers.read_address),
     WithJsonSchema({"type": "string", "examples": ["nas.lan:7411", "[fd00::2]:7411"]}),
 ]
+_TELL_URL = {
+    "type": "string",
+    "pattern": r"^[A-Za-z0-9][A-Za-z0-9+._-]*://\S+$|^\S*\$\{",
+    "examples": ["${NTFY_URL}"],
+}
+TELL_URLS = {"anyOf": [_TELL_URL, {"type": "array", "items": _TELL_URL}]}
+TellUrl = Annotated[str, PlainValidator(readers.read_tell_url), WithJsonSchema(_TELL_URL)]
+PingUrl = Annotated[
+    str,
+    PlainValidator(readers.read_ping_url),
+    WithJsonSchema(
+        {"type": "string", "pattern": r"^https?://\S+$|^\$\{", "examples": ["${HEALTHCHECK_URL}"]}
+    ),
+]
+WholePath = Annotated[
+    str,
+    PlainValidator(readers.read_whole_path),
+    WithJsonSchema(
+        {"type": "string", "examples": ["/var/lib/node_exporter/pathtrace.prom", "~/pathtrace.log"]}
+    ),
+]
 Options = Annotated[
     dict[str, object], PlainValidator(readers.read_options), WithJsonSchema({"type": "object"})
 ]
@@ -123,6 +144,7 @@ Options = Annotated[
 Bytes = Annotated[int, _read_by(units.parse_bytes), _examples("64 KiB", "10 GiB")]
 Rate = Annotated[float, _read_by(units.parse_rate), _examples("1 Gbit/s", "10GbE", "60 MB/s")]
 Duration = Annotated[float, _read_by(units.parse_duration), _examples("250 ms", "3 s", "15 min", "365 d")]
+Keep = Annotated[float, PlainValidator(readers.read_keep), _examples("90 d", "3650 d")]
 CountRate = Annotated[float, _read_by(units.parse_count_rate), _examples("2/s", "30/min")]
 Parameters = Annotated[float, _read_by(units.parse_count), _examples("8B", "137M")]
 PerDay = Annotated[float, _read_by(readers.read_count_per_day), _examples(100)]

@@ -15,7 +15,7 @@ from typing import Any
 from pathtrace.errors import RunFileError
 from pathtrace.model.run import Run
 from pathtrace.model.sample import ReadingTable, SampleTable, Window
-from pathtrace.model.scenario import InferenceSpec, Place, Scenario
+from pathtrace.model.scenario import InferenceSpec, Place, Scenario, Ways
 from pathtrace.store import files
 from pathtrace.store.codec import CodecError, Scrub, decode, encode
 
@@ -35,8 +35,9 @@ def write_facts(folder: Path, run: Run, scrub: Scrub) -> None:
 
 
 def without_secrets(scenario: Scenario) -> Scenario:
-    """The scenario as it may be stored: no secret values, no keys."""
-    return dataclasses.replace(scenario, secrets=(), places=tuple(map(_without_key, scenario.places)))
+    """The scenario as it may be stored: no secret values, no keys, nobody to tell."""
+    places = tuple(map(_without_key, scenario.places))
+    return dataclasses.replace(scenario, secrets=(), places=places, tell=Ways())
 
 
 def _without_key(place: Place) -> Place:
