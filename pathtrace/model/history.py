@@ -105,6 +105,8 @@ class Change:
     """What else changed where it began, the likeliest cause first."""
     ended_with: str | None = None
     """Id of the night that showed that it is over."""
+    also: tuple[str, ...] = ()
+    """Other flows and hops that show the same, so that it is told once: the hop's own flow first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,3 +122,5 @@ class Told:
     state: str
     ratio: float | None = None
     """Time then / time before, when it was told; None for an outage."""
+    night: str | None = None
+    """Id of the night that told it, where that is known."""
