@@ -107,6 +107,9 @@ class Change:
     """Id of the night that showed that it is over."""
     also: tuple[str, ...] = ()
     """Other flows and hops that show the same, so that it is told once: the hop's own flow first."""
+    before_s: float | None = None
+    after_s: float | None = None
+    """Medians of the nights before it and of those that show it, so that it can be said in time, too."""
 
 
 @dataclass(frozen=True, slots=True)
