@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -86,6 +86,10 @@ def _shown(value: Shown, scenario: Scenario) -> Shown:
     return scrubbed(value, Scrubber(scenario.secrets))
 
 
+def _nothing() -> None:
+    pass
+
+
 async def run(
     scenario: Scenario,
     store: Path,
@@ -95,24 +99,34 @@ async def run(
     stop: StopRequest,
     probing: Probing,
     until: float | None = None,
+    measured: Callable[[], None] = _nothing,
 ) -> Outcome:
     """Replay, measure, probe, store and analyse. StoreError if the store takes nothing at all.
 
     ``until``: repeat until the interval of every flow's median duration is as narrow, as a ratio of it.
+    ``measured``: called when the last figure is taken, before they are analysed.
     """
+    from contextlib import closing
+
     from pathtrace.app.locating import located
     from pathtrace.app.measuring import Measurement
+
+    measurement = Measurement(await located(scenario), store, label, progress, stop, probing, until)
+    with closing(measurement):
+        folder = await measurement.measure()
+        measured()
+        return _documented(_open(folder), measurement.unstored)
+
+
+def _documented(outcome: Outcome, unstored: StoreError | None) -> Outcome:
+    """With its document and its page beside the run."""
     from pathtrace.render.json_document import run_document
     from pathtrace.render.markdown import run_page
     from pathtrace.store.files import write_document
 
-    measurement = Measurement(await located(scenario), store, label, progress, stop, probing, until)
-    folder = await measurement.measure()
-    outcome = _open(folder)
-    unstored = measurement.unstored
     try:
-        write_document(folder, "run.json", to_json(run_document(outcome.run, outcome.report)))
-        write_document(folder, "report.md", run_page(outcome.run, outcome.report))
+        write_document(outcome.folder, "run.json", to_json(run_document(outcome.run, outcome.report)))
+        write_document(outcome.folder, "report.md", run_page(outcome.run, outcome.report))
     except StoreError as error:
         unstored = unstored or error
     return replace(outcome, unstored=unstored)

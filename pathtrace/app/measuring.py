@@ -12,10 +12,11 @@ from pathlib import Path
 
 from pathtrace import registry
 from pathtrace.app import locating
+from pathtrace.app.claims import Claim
 from pathtrace.app.far_hosts import FarHosts
 from pathtrace.app.probing import Probing, Surroundings
 from pathtrace.app.room import data_caveats, with_room
-from pathtrace.app.scratch import scratch_folder
+from pathtrace.app.scratch import remove_abandoned, scratch_folder
 from pathtrace.app.until import enough, judged
 from pathtrace.errors import StoreError
 from pathtrace.model.network import Endpoint, Route
@@ -37,6 +38,7 @@ from pathtrace.replay.quality import ask_checks
 from pathtrace.replay.repeats import Replay
 from pathtrace.replay.stop import StopRequest
 from pathtrace.store import facts, runs
+from pathtrace.store.leftovers import tidy
 from pathtrace.store.recorder import Recorder
 from pathtrace.units import seconds
 
@@ -44,7 +46,7 @@ clock = time.perf_counter_ns
 
 
 class Measurement:
-    """One run of a scenario, from its folder to its facts. Use once: ``await measure()``.
+    """One run of a scenario, from its folder to its facts. Use once: ``await measure()``, then ``close()``.
 
     ``scenario``: its places put on the hosts that they are really on (``locating``). ``until``: go on until
     the interval of every flow's median is as narrow, as a ratio of the median.
@@ -83,7 +85,12 @@ class Measurement:
         self._refusal: StoreError | None = None
         self._checks: tuple[CheckResult, ...] = ()
         self._data_caveats: tuple[Caveat, ...] = ()
-        self.folder = runs.create(store, scenario.text, self._scrub, self._started_at)
+        self._claim = Claim(store)
+        try:
+            self.folder = runs.create(store, scenario.text, self._scrub, self._started_at, self._claim.take)
+        except StoreError:
+            self._claim.release()
+            raise
 
     async def measure(self) -> Path:
         """Replay, probe, fingerprint, close, write the facts; returns the run's folder.
@@ -91,6 +98,7 @@ class Measurement:
         StoreError only where nothing could be stored; of a part ``unstored`` tells. A second stop request
         cuts the replay short and still leaves a readable run.
         """
+        remove_abandoned(self._store)
         self._recorder = await Recorder.start(self.folder, self._scrub)
         try:
             await self._with_places()
@@ -99,12 +107,17 @@ class Measurement:
         self._write("interrupted" if self._stop.asked else self._status())
         return self.folder
 
+    def close(self) -> None:
+        """Nothing more is written into the run's folder; where it has become no run, it goes."""
+        tidy(self.folder)
+        self._claim.release()
+
     async def _with_places(self) -> None:
         control = self._scenario.control
         budget = Budget(control.budget_bytes, control.budget_s, clock, self._stop)
         recording = Recording(self._recorder, clock, self._origin_ns, self._progress)
         async with AsyncExitStack() as stack:
-            scratch = stack.enter_context(scratch_folder(self._store, self.folder.name))
+            scratch = stack.enter_context(scratch_folder(self._claim, self.folder.name))
             stack.push_async_callback(close_places, self._places)
             self._reached = await open_places(self._places, scratch, self._stop)
             self._data_caveats = await data_caveats(self._scenario, frozenset(self._usable()))

@@ -11,7 +11,7 @@ from pathtrace import registry
 from pathtrace.app import locating
 from pathtrace.app.far_hosts import FarHosts
 from pathtrace.app.probing import Probing, Surroundings
-from pathtrace.app.scratch import scratch_folder
+from pathtrace.app.scratch import claimed, remove_abandoned, scratch_folder
 from pathtrace.model.probe import ProbeReport
 from pathtrace.model.scenario import Scenario
 from pathtrace.observers.environment import describe
@@ -26,7 +26,9 @@ async def probe_alone(scenario: Scenario, store: Path, probing: Probing) -> Prob
     stop, places = StopRequest(), registry.build_places(scenario, clock)
     far = FarHosts(scenario, clock)
     async with AsyncExitStack() as stack:
-        scratch = stack.enter_context(scratch_folder(store, f"probe-{time.time_ns()}"))
+        name = f"probe-{time.time_ns()}"
+        remove_abandoned(store)
+        scratch = stack.enter_context(scratch_folder(stack.enter_context(claimed(store, name)), name))
         stack.push_async_callback(close_places, places)
         reached = await open_places(places, scratch, stop)
         stack.push_async_callback(far.close)

@@ -7,17 +7,16 @@ them says who holds the lock, and counts only as long as somebody does.
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import socket
 import stat
-import sys
 import tempfile
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
+from pathtrace.app.file_locks import NO_LOCKS, is_still, try_lock
 from pathtrace.errors import StoreError
 from pathtrace.store import files
 
@@ -29,7 +28,6 @@ _MOST_BYTES = 2000
 _LONGEST = 60
 _EVERYBODY = 0o666
 """Every user of the host must be able to see that somebody scans."""
-_NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL})
 
 
 def lock_folder(environ: Mapping[str, str]) -> Path:
@@ -91,17 +89,17 @@ class ScanLocks:
         while True:
             descriptor = _opened(path)
             try:
-                locked = _lock(descriptor)
+                locked = try_lock(descriptor)
             except OSError as error:
                 os.close(descriptor)
-                if error.errno not in _NO_LOCKS:
+                if error.errno not in NO_LOCKS:
                     raise files.store_error(path, error) from error
                 self.unlocked = str(path)
                 return True
             if not locked:
                 os.close(descriptor)
                 return False
-            if _is_still(path, descriptor):
+            if is_still(path, descriptor):
                 self._held.append(descriptor)
                 self._say_who(descriptor)
                 return True
@@ -168,36 +166,3 @@ def _new(path: Path, flags: int) -> int:
     if os.name == "posix":
         os.fchmod(descriptor, _EVERYBODY)  # whatever the umask
     return descriptor
-
-
-def _is_still(path: Path, descriptor: int) -> bool:
-    try:
-        return os.path.samestat(os.stat(path, follow_symlinks=False), os.fstat(descriptor))
-    except FileNotFoundError:
-        return False
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    _FAR = 1 << 30
-    """Beyond what is read: such a lock keeps others from reading, too."""
-
-    def _lock(descriptor: int) -> bool:
-        os.lseek(descriptor, _FAR, os.SEEK_SET)
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except PermissionError:
-            return False
-        return True
-
-else:
-    import fcntl
-
-    def _lock(descriptor: int) -> bool:
-        """True if it is ours. OSError where there are no locks."""
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True

@@ -25,7 +25,7 @@ SCENARIO = "scenario.yaml"
 DOCUMENT = "run.json"
 PAGE = "report.md"
 
-_RESERVE = ".reserve"
+RESERVE = ".reserve"
 _RESERVE_BYTES = 512 * KIB
 """Kept back while a run goes, so that on a full disk there is room to say how it ended."""
 
@@ -70,13 +70,13 @@ def write_document(folder: Path, name: str, text: str) -> Path:
 
 def make_reserve(folder: Path) -> None:
     """Take the room that is kept back. StoreError if there is none."""
-    write_document(folder, _RESERVE, "\0" * _RESERVE_BYTES)
+    write_document(folder, RESERVE, "\0" * _RESERVE_BYTES)
 
 
 def release_reserve(folder: Path) -> None:
     """Give it back; nothing happens if that was done."""
     with contextlib.suppress(OSError):
-        (folder / _RESERVE).unlink()
+        (folder / RESERVE).unlink()
 
 
 def store_error(path: Path, error: OSError) -> StoreError:

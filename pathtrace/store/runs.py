@@ -6,10 +6,9 @@ A run that crashed loads too: as "interrupted", with what had reached the disk.
 from __future__ import annotations
 
 import dataclasses
-import secrets
 import shutil
-import string
-from datetime import UTC, datetime
+from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 from pathtrace.errors import StoreError
@@ -19,11 +18,10 @@ from pathtrace.model.sample import ReadingTable, Sample, SampleTable, Window
 from pathtrace.store import files, records
 from pathtrace.store.codec import Scrub
 from pathtrace.store.facts import RUNNING, read_facts, write_facts
+from pathtrace.store.moments import next_name
 from pathtrace.store.recorder import Recorder
 from pathtrace.store.records import Recorded
 from pathtrace.units import seconds
-
-_LETTERS = string.ascii_lowercase + string.digits
 
 DAMAGED = "damaged-samples"
 """Code of the caveat on a run of which something was lost."""
@@ -38,16 +36,25 @@ def empty_samples() -> SampleTable:
     return SampleTable(rows)
 
 
-def create(store: Path, scenario_text: str, scrub: Scrub, now: datetime) -> Path:
-    """Make the folder of a new run, with the scenario as run in it; its name is the run's id. StoreError."""
+def _unclaimed(_run: str) -> None:
+    pass
+
+
+def create(
+    store: Path, scenario_text: str, scrub: Scrub, now: datetime, claim: Callable[[str], None] = _unclaimed
+) -> Path:
+    """Make the folder of a new run, with the scenario as run in it; its name is the run's id. StoreError.
+
+    ``claim`` is told the id as soon as there is the folder, before anything lies in it.
+    """
     while True:
-        suffix = "".join(secrets.choice(_LETTERS) for _ in range(4))
-        folder = store / f"{now.astimezone(UTC):%Y%m%d-%H%M%S}-{suffix}"
+        folder = store / next_name(store, now)
         try:
             files.make_folder(folder)
         except FileExistsError:
             continue
         try:
+            claim(folder.name)
             files.make_reserve(folder)
             files.write_document(folder, files.SCENARIO, scrub(scenario_text))
         except StoreError:

@@ -1,0 +1,138 @@
+"""Whose a run's leftovers are: each run holds a note beside the scratch folders as long as it lives.
+
+A note that nobody holds any more is of a run that died. On file systems that this host does not have to
+itself a lock proves nothing; there only notes of this host whose process is gone are taken for that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+
+from pathtrace.app.file_locks import NO_LOCKS, is_still, try_lock
+from pathtrace.errors import StoreError
+from pathtrace.places.mounts import mount_of
+
+OWNER = "owner"
+
+_SAME_START_S = 3600.0
+"""Clocks are set meanwhile: only a process that began far from the noted time is another one."""
+_PRIVATE = 0o600
+
+
+class Claim:
+    """A run's hold on what it makes in a store. Use once: ``take`` a name, ``release`` at the end."""
+
+    def __init__(self, store: Path) -> None:
+        self.root = store / ".scratch"
+        self._note: Path | None = None
+        self._descriptor = -1
+
+    def take(self, name: str) -> None:
+        """Say that ``name`` is ours from now on. StoreError if the store does not take that."""
+        self._note = self.root / f"{name}.{OWNER}"
+        try:
+            while not self._taken(self._note):
+                pass
+        except OSError as error:
+            raise StoreError(
+                f"cannot make a scratch folder: {error.strerror}",
+                where=str(self.root),
+                hint="use --store DIR",
+            ) from error
+
+    def release(self) -> None:
+        """It is nobody's: all that was ours is gone, or is meant to stay."""
+        if self._descriptor >= 0:  # closed first, since Windows removes no open file
+            os.close(self._descriptor)
+            self._descriptor = -1
+        if self._note is not None:
+            note, self._note = self._note, None
+            with contextlib.suppress(OSError):
+                note.unlink(missing_ok=True)
+                self.root.rmdir()
+
+    def _taken(self, note: Path) -> bool:
+        self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            descriptor = os.open(note, os.O_RDWR | os.O_CREAT | os.O_EXCL, _PRIVATE)
+        except FileNotFoundError:  # another run has just removed the folder, which was empty
+            return False
+        try:
+            with contextlib.suppress(OSError):
+                try_lock(descriptor)
+            os.write(descriptor, json.dumps(_ourselves()).encode())
+        except BaseException:
+            os.close(descriptor)
+            raise
+        if is_still(note, descriptor):
+            self._descriptor = descriptor
+            return True
+        os.close(descriptor)  # somebody took it for a dead one's before it was locked
+        return False
+
+
+def abandoned(root: Path) -> Iterator[Path]:
+    """Notes whose runs are dead. Each is held while it is handed out, so that nobody else takes it too;
+    then it goes, unless its scratch folder is still there."""
+    for note in sorted(root.glob(f"*.{OWNER}")):
+        try:
+            descriptor = os.open(note, os.O_RDWR)
+        except OSError:  # its run has just ended, or it is another user's
+            continue
+        dead = False
+        try:
+            dead = _is_dead(note, descriptor)
+            if dead:
+                yield note
+        finally:
+            os.close(descriptor)
+        if dead and not note.with_suffix("").exists():
+            with contextlib.suppress(OSError):
+                note.unlink(missing_ok=True)
+
+
+def _is_dead(note: Path, descriptor: int) -> bool:
+    try:
+        locks = True
+        if not try_lock(descriptor):
+            return False
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            return False
+        locks = False
+    said = os.read(descriptor, 1000).decode("ascii", "replace").strip()
+    if not said:
+        return True  # it died before it could say who it is, and before it made anything
+    mount = mount_of(note)
+    ours = locks and mount is not None and not mount.network
+    return (ours and said.startswith("{")) or _is_gone(said)
+
+
+def _ourselves() -> dict[str, object]:
+    return {"host": socket.gethostname(), "pid": os.getpid(), "since": psutil.Process().create_time()}
+
+
+def _is_gone(said: str) -> bool:
+    """True only where it is sure: on this host, and no such process any more."""
+    if said.isdigit():  # as earlier versions noted it
+        return not psutil.pid_exists(int(said))
+    try:
+        noted = json.loads(said)
+        host, pid, since = str(noted["host"]), int(noted["pid"]), float(noted["since"])
+    except (ValueError, KeyError, TypeError):
+        return False
+    if host != socket.gethostname():
+        return False
+    try:
+        return abs(psutil.Process(pid).create_time() - since) > _SAME_START_S
+    except psutil.NoSuchProcess:
+        return True
+    except psutil.Error:
+        return False
