@@ -44,6 +44,7 @@ UseDNS no
 PrintMotd no
 PrintLastLog no
 MaxStartups 100
+Ciphers +3des-cbc
 Subsystem sftp internal-sftp
 """
 _CLIENT = """Host {name} {address}
