@@ -11,6 +11,7 @@ from pathlib import Path
 from pathtrace.errors import RunFileError, UsageError
 from pathtrace.store import files
 from pathtrace.store.facts import read_document
+from pathtrace.store.marks import read_marks
 
 _LAST = re.compile(r"last(?:~(\d+))?")
 _LISTED = 5
@@ -78,15 +79,24 @@ def _folder(path: Path) -> Path:
 
 
 def _labels(store: Path, ids: tuple[str, ...]) -> dict[str, str | None]:
-    """Each run's label; a damaged run has none, and does not stand in the way of others."""
-    labels: dict[str, str | None] = {}
-    for run in ids:
-        try:
-            label = read_document(store / run).get("label")
-        except RunFileError:
-            label = None
-        labels[run] = label if isinstance(label, str) else None
-    return labels
+    """Each run's label, the one given last; a damaged run has none, and does not stand in others' way."""
+    from pathtrace.store.index import History
+
+    try:
+        with History(store) as history:
+            history.refresh()
+            known = history.labels()
+    except RunFileError:  # an index of a newer version
+        known = {}
+    return {run: known[run] if run in known else _label(store / run) for run in ids}
+
+
+def _label(folder: Path) -> str | None:
+    try:
+        label = read_marks(folder).label or read_document(folder).get("label")
+    except RunFileError:
+        return None
+    return label if isinstance(label, str) else None
 
 
 def _only(name: str, matches: list[str], labels: dict[str, str | None]) -> str:

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from pathtrace.errors import RunFileError, UsageError
@@ -62,6 +63,15 @@ def read_marks(folder: Path) -> Marks:
 
 
 _MEND = "mend it or move it away: label, notes, pin and baseline of this run stand in it, nothing else"
+
+
+def pruned_at(folder: Path) -> datetime | None:
+    """When a run's samples were deleted, as it was older than was to be kept; None if they were not."""
+    try:
+        at = read_marks(folder).pruned
+        return None if at is None or (folder / files.SAMPLES).exists() else moment(at)
+    except (RunFileError, ValueError):
+        return None
 
 
 def change_marks(folder: Path, change: Callable[[Marks], Marks]) -> Marks:

@@ -11,13 +11,14 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from pathtrace.errors import StoreError
+from pathtrace.errors import RunFileError, StoreError
 from pathtrace.model.report import Caveat
 from pathtrace.model.run import Run
 from pathtrace.model.sample import ReadingTable, Sample, SampleTable, Window
 from pathtrace.store import files, records
 from pathtrace.store.codec import Scrub
 from pathtrace.store.facts import RUNNING, read_facts, write_facts
+from pathtrace.store.marks import pruned_at
 from pathtrace.store.moments import next_name
 from pathtrace.store.recorder import Recorder
 from pathtrace.store.records import Recorded
@@ -25,6 +26,10 @@ from pathtrace.units import seconds
 
 DAMAGED = "damaged-samples"
 """Code of the caveat on a run of which something was lost."""
+
+
+class PrunedRunError(RunFileError):
+    """A run of which only figures are kept: nothing can be worked out of it anew."""
 
 
 def empty_samples() -> SampleTable:
@@ -80,7 +85,13 @@ async def save(folder: Path, run: Run, scrub: Scrub) -> None:
 
 
 def load(folder: Path) -> Run:
-    """The run in a folder. RunFileError if there is none, or none that can be read."""
+    """The run in a folder. RunFileError if there is none, or none that can be read; PrunedRunError."""
+    if (at := pruned_at(folder)) is not None:
+        raise PrunedRunError(
+            f"its samples were deleted on {at:%Y-%m-%d}, when it was older than samples are kept",
+            where=str(folder),
+            hint=f"what it took is kept: pathtrace show {folder.name}; a pinned run keeps its samples",
+        )
     faults = records.read_faults(folder) if (folder / files.FACTS).exists() else ()
     run = read_facts(folder, empty_samples(), ReadingTable(()), (), faults)
     stages = tuple(len(flow.stages) for flow in run.scenario.flows)

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pathtrace.errors import RunFileError, UsageError
 from pathtrace.store.find import default_store, resolve, run_ids
+from pathtrace.store.marks import change_marks
 
 IDS = ("20261129-080000-aaaa", "20261130-080000-bbbb", "20261130-090000-cccc")
 
@@ -39,6 +42,20 @@ def test_only_folders_with_facts_are_runs_and_the_oldest_is_first(store: Path) -
 )
 def test_a_run_is_found_by(store: Path, name: str, run: str) -> None:
     assert resolve(store, name) == store / run
+
+
+def test_a_label_given_later_is_the_one_that_holds(store: Path) -> None:
+    change_marks(store / IDS[1], lambda marks: replace(marks, label="new cable"))
+    assert resolve(store, "new cable") == store / IDS[1]
+    assert resolve(store, "after") == store / IDS[2]
+
+
+def test_a_label_is_found_whatever_wrote_the_index(store: Path) -> None:
+    change_marks(store / IDS[1], lambda marks: replace(marks, label="new cable"))
+    with sqlite3.connect(store / "history.sqlite") as db:
+        db.execute("PRAGMA user_version=99")
+    db.close()
+    assert resolve(store, "new cable") == store / IDS[1]
 
 
 def test_a_run_is_found_by_its_folder_wherever_it_lies(store: Path) -> None:

@@ -1,0 +1,70 @@
+"""What is kept of old runs: figures, report, facts and marks for ever; samples and readings for a while.
+
+Pinned runs, baselines and the last run stay whole, and so does one whose figures were never written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from pathtrace.errors import RunFileError, StoreError
+from pathtrace.store import files
+from pathtrace.store.find import run_ids
+from pathtrace.store.marks import Marks, change_marks, read_marks
+from pathtrace.store.moments import named_at, written
+
+RAW = (files.SAMPLES, files.READINGS, files.WINDOWS, files.FAULTS)
+"""What is deleted; the samples first, since they are the most."""
+
+
+def prune(store: Path, keep_s: float, now: datetime, running: Collection[str]) -> tuple[str, ...]:
+    """Delete the samples of runs that are older than ``keep_s``; the ids of those runs. RunFileError.
+
+    ``running``: ids of runs that are under way. That it was done is written down before it is, so that a
+    crash leaves no run that only looks damaged; the next time deletes the rest. What cannot be deleted is
+    left for the next time too.
+    """
+    ids = run_ids(store)
+    oldest = now - timedelta(seconds=keep_s)
+    old = [run for run in ids[:-1] if _is_before(run, oldest) and run not in running]
+    return tuple(run for run in old if _prune(store / run, now))
+
+
+def _is_before(run: str, oldest: datetime) -> bool:
+    at = named_at(run)
+    return at is not None and at < oldest
+
+
+def _prune(folder: Path, now: datetime) -> bool:
+    if not any((folder / name).exists() for name in RAW) or not (folder / files.DOCUMENT).is_file():
+        return False
+    try:
+        marks = read_marks(folder)
+        if marks.pinned or marks.baseline is not None:
+            return False
+        kept = change_marks(folder, lambda marks: _pruned(marks, now))
+    except (RunFileError, StoreError):
+        return False  # marks that cannot be read may hold a pin
+    return kept.pruned is not None and _delete(folder)
+
+
+def _pruned(marks: Marks, now: datetime) -> Marks:
+    """Marked as pruned unless it was pinned in this very moment."""
+    if marks.pinned or marks.baseline is not None:
+        return marks
+    return dataclasses.replace(marks, pruned=marks.pruned or written(now))
+
+
+def _delete(folder: Path) -> bool:
+    for name in RAW:
+        with contextlib.suppress(FileNotFoundError):
+            try:
+                os.unlink(folder / name)
+            except PermissionError:
+                return False
+    return True
