@@ -127,3 +127,21 @@ class Told:
     """Time then / time before, when it was told; None for an outage."""
     night: str | None = None
     """Id of the night that told it, where that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastScenario:
+    """A scenario's nights as they are shown, oldest first, and what changed among all that there are."""
+
+    name: str
+    entries: tuple[HistoryEntry, ...]
+    changes: tuple[Change, ...]
+    marks: tuple[EnvironmentMark, ...]
+    baseline: HistoryEntry | None = None
+    """The one that was chosen."""
+
+    @property
+    def flows(self) -> tuple[str, ...]:
+        """Names, those of the latest night first."""
+        names = (each.name for entry in reversed(self.entries) for each in entry.took)
+        return tuple(dict.fromkeys(name for name in names if "/" not in name))

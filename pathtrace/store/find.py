@@ -12,6 +12,8 @@ from pathtrace.errors import RunFileError, UsageError
 from pathtrace.store import files
 from pathtrace.store.facts import read_document
 from pathtrace.store.marks import read_marks
+from pathtrace.store.moments import named_at
+from pathtrace.store.scans import SCAN
 
 _LAST = re.compile(r"last(?:~(\d+))?")
 _LISTED = 5
@@ -60,6 +62,13 @@ def resolve(store: Path, name: str) -> Path:
         if matches:
             return store / _only(name, matches, labels)
     raise _unknown(store, name, ids, labels)
+
+
+def resolve_night(store: Path, name: str) -> Path:
+    """The same, also of a night that left no run: its whole id. RunFileError."""
+    if named_at(name) is not None and (store / name / SCAN).is_file():
+        return store / name
+    return resolve(store, name)
 
 
 def _from_last(store: Path, ids: tuple[str, ...], back: int) -> str:

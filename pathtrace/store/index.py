@@ -102,9 +102,11 @@ class History:
         found = self._rows(query, (scenario, workload_fingerprint))
         return str(found[0][0]) if found else None
 
-    def told(self) -> tuple[Told, ...]:
-        """Everything that nights told, oldest first."""
-        rows = self._rows("SELECT told FROM nights WHERE told IS NOT NULL ORDER BY id")
+    def told(self, scenario: str | None = None) -> tuple[Told, ...]:
+        """Everything that nights told, of one scenario or of all, oldest first."""
+        where = "" if scenario is None else " AND scenario = ?"
+        query = f"SELECT told FROM nights WHERE told IS NOT NULL{where} ORDER BY id"
+        rows = self._rows(query, () if scenario is None else (scenario,))
         return self._do(lambda: tuple(each for (text,) in rows for each in index_rows.told(text)))
 
     def labels(self) -> Mapping[str, str | None]:

@@ -57,7 +57,7 @@ def read_night(folder: Path) -> Night:
             baseline=marks.baseline is not None,
             notes=marks.notes,
         ),
-        told_of(scan) if scan is not None else (),
+        told_of(folder, scan) if scan is not None else (),
         marks.baseline,
         tuple(faults),
         unanalysed=ended and document is None,

@@ -8,6 +8,7 @@ The document is the one that ``scan --json`` prints; this knows the file, and wh
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping
 from datetime import datetime
@@ -78,13 +79,13 @@ def night_of(folder: Path, document: Mapping[str, Any]) -> HistoryEntry:
         raise ValueError(f"its {NIGHT} lacks {error}") from error
 
 
-def told_of(document: Mapping[str, Any]) -> tuple[Told, ...]:
+def told_of(folder: Path, document: Mapping[str, Any]) -> tuple[Told, ...]:
     """What the night told, as far as it can be read: a damaged one costs that it is told again."""
     listed = document.get(TOLD)
     found = []
     for each in listed if isinstance(listed, list) else ():
         try:
-            found.append(decode(each, Told))
+            found.append(dataclasses.replace(decode(each, Told), night=folder.name))
         except CodecError:
             continue
     return tuple(found)

@@ -103,10 +103,14 @@ def test_what_was_told_survives_a_new_index(tmp_path: Path) -> None:
         told = {"kind": "step", "name": "index", "since": run_id(1), "state": state, "ratio": 1.2}
         keep_run(tmp_path, night)
         keep_scan(tmp_path, night, scan_document(night, "complete", told=[told]))
-    expected = tuple(Told("step", "index", run_id(1), state, 1.2) for state in ("new", "ended"))
+    expected = tuple(
+        Told("step", "index", run_id(1), state, 1.2, run_id(night))
+        for night, state in ((1, "new"), (2, "ended"))
+    )
     with History(tmp_path) as history:
         history.refresh()
-        assert history.told() == expected
+        assert history.told() == history.told("lab") == expected
+        assert history.told("other") == ()
         history.rebuild()
         assert history.told() == expected
 

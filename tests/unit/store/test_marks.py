@@ -15,9 +15,7 @@ from pathtrace.store.marks import Marks, attach, change_marks, read_marks
 from tests.unit.store.nights import at
 
 WORDS = st.text(st.characters(codec="utf-8"), max_size=30)
-NOTES = st.builds(
-    Note, st.datetimes().map(lambda _: at(0)), WORDS, st.none() | WORDS.filter(lambda text: text != "")
-)
+NOTES = st.builds(Note, st.integers(0, 9).map(at), WORDS, st.none() | WORDS)
 MARKS = st.builds(
     Marks, st.none() | WORDS, st.booleans(), st.none() | WORDS, st.none() | WORDS, st.tuples(NOTES, NOTES)
 )

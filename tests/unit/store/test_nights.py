@@ -90,7 +90,7 @@ def test_what_a_night_told_is_kept_and_what_cannot_be_read_of_it_is_told_again(t
     folder = keep_run(tmp_path, 2)
     keep_scan(tmp_path, 2, scan_document(2, "complete", told=[told, {"kind": 3}, "x"]))
     night = read_night(folder)
-    assert night.told == (Told("step", "index", run_id(1), "new"),)
+    assert night.told == (Told("step", "index", run_id(1), "new", night=run_id(2)),)
     assert night.entry is not None
     assert (night.entry.scanned, night.entry.status) == (True, "complete")
 

@@ -42,6 +42,7 @@ def test_a_scan_without_its_night_is_no_night(tmp_path: Path, night: object) -> 
 
 def test_what_was_told_is_read_as_far_as_it_can_be(tmp_path: Path) -> None:
     told = {"kind": "step", "name": "index", "since": "20261103", "state": "new", "ratio": None}
-    assert told_of({"told": [told, {}, None]}) == (Told("step", "index", "20261103", "new"),)
-    assert told_of({"told": "x"}) == ()
-    assert told_of({}) == ()
+    known = Told("step", "index", "20261103", "new", night=tmp_path.name)
+    assert told_of(tmp_path, {"told": [told, {}, None]}) == (known,)
+    assert told_of(tmp_path, {"told": "x"}) == ()
+    assert told_of(tmp_path, {}) == ()
