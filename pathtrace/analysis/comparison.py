@@ -17,7 +17,8 @@ from pathtrace.analysis.comparability import (
 )
 from pathtrace.analysis.comparison_words import REFUSED, sentences
 from pathtrace.analysis.differences import cause, differences, require_known
-from pathtrace.analysis.ratios import between_runs, compare_times, spread_of
+from pathtrace.analysis.noise_floor import Floor, between_runs, noise_floor
+from pathtrace.analysis.ratios import compare_times, spread_of
 from pathtrace.analysis.repeat_times import FlowTimes, repeat_times
 from pathtrace.analysis.run_facts import Facts, setup_facts, workload_facts
 from pathtrace.analysis.same_output import same_output
@@ -95,11 +96,12 @@ def _with_times(
 ) -> Comparison:
     days = {each.name: between_runs(each.medians_s) for each in history}
     times = (repeat_times(before.run), repeat_times(after.run))
-    flows = tuple(_flows(before.report, after.report, times, days))
+    floors = _Floors(days, whole.activity, before.run.id == after.run.id)
+    flows = tuple(_flows(before.report, after.report, times, floors))
     done = replace(
         whole,
         flows=flows,
-        hops=tuple(_hops(before.report, after.report, times, days)),
+        hops=tuple(_hops(before.report, after.report, times, floors)),
         output=same_output(before.run, before.report, after.run, after.report, work),
         predictions=scored(predictions, whole.differences, changed, after.run, flows),
         caveats=tuple(_doubts(before.run, after.run, whole, changed, days)),
@@ -119,13 +121,26 @@ _Times = tuple[Mapping[str, FlowTimes], Mapping[str, FlowTimes]]
 _Days = Mapping[str, float | None]
 
 
-def _flows(before: Report, after: Report, times: _Times, days: _Days) -> Iterator[Compared]:
+@dataclass(frozen=True, slots=True)
+class _Floors:
+    """What two like runs differ by anyway, by flow and ``flow/hop``."""
+
+    days: _Days
+    activity: Sequence[ActivityPair]
+    alike: bool
+    """Both are the same run: nothing lies between them."""
+
+    def of(self, name: str) -> Floor | None:
+        return None if self.alike else noise_floor(self.days.get(name), self.activity)
+
+
+def _flows(before: Report, after: Report, times: _Times, floors: _Floors) -> Iterator[Compared]:
     """In the later run's order; what only the earlier one has would be another workload."""
     old = {flow.name: flow for flow in before.flows}
     for new in after.flows:
         was = old.get(new.name)
         series = tuple(each.get(new.name, NOTHING_MEASURED) for each in times)
-        pair = _pair(series[0].flow, series[1].flow, days.get(new.name))
+        pair = _pair(series[0].flow, series[1].flow, floors.of(new.name))
         yield replace(
             pair,
             flow=new.name,
@@ -137,13 +152,13 @@ def _flows(before: Report, after: Report, times: _Times, days: _Days) -> Iterato
         )
 
 
-def _hops(before: Report, after: Report, times: _Times, days: _Days) -> Iterator[Compared]:
+def _hops(before: Report, after: Report, times: _Times, floors: _Floors) -> Iterator[Compared]:
     old = {(hop.flow, hop.name): hop for hop in before.hops}
     waits = {flow.name: flow.waits for flow in after.flows}
     for new in after.hops:
         was = old.get((new.flow, new.name))
         series = [each.get(new.flow, NOTHING_MEASURED).hops.get(new.name, ()) for each in times]
-        pair = _pair(series[0], series[1], days.get(f"{new.flow}/{new.name}"))
+        pair = _pair(series[0], series[1], floors.of(f"{new.flow}/{new.name}"))
         yield replace(
             pair,
             flow=new.flow,
@@ -155,14 +170,14 @@ def _hops(before: Report, after: Report, times: _Times, days: _Days) -> Iterator
         )
 
 
-def _pair(before: Sequence[float], after: Sequence[float], between: float | None) -> Compared:
+def _pair(before: Sequence[float], after: Sequence[float], floor: Floor | None) -> Compared:
     return Compared(
         flow="",
         name="",
         waits="nobody",
         before_s=median(before) if before else None,
         after_s=median(after) if after else None,
-        ratio=compare_times(before, after, between=between),
+        ratio=compare_times(before, after, floor),
         repeats=(len(before), len(after)),
         spread=(spread_of(before), spread_of(after)),
         errors=(0, 0),

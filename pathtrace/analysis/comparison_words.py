@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pathtrace.analysis.differences import NOTHING, unexpected
 from pathtrace.analysis.differences import UNCLEAR as CAUSE_UNCLEAR
-from pathtrace.model.comparison import FASTER, SLOWER, Compared, Comparison, Ratio
+from pathtrace.model.comparison import FASTER, HISTORY, SLOWER, Compared, Comparison, Ratio
 from pathtrace.units import format_bytes, format_duration, format_ratio
 
 REFUSED = ("These runs cannot be compared.",)
@@ -68,12 +68,15 @@ def signed(ratio: float) -> str:
 
 
 def _blind(ratio: Ratio) -> str:
-    if ratio.detectable is None or ratio.repeats_needed is None:
+    if ratio.detectable is None:
         return "; too few repeats to say more"
-    return (
-        f"; a change of {format_ratio(ratio.detectable)} or more would have shown, "
-        f"one of 10 % takes {ratio.repeats_needed} repeats of each run at this spread"
-    )
+    said = f"; a change of {format_ratio(ratio.detectable)} or more would have shown"
+    if ratio.repeats_needed is not None:
+        return f"{said}, one of 10 % takes {ratio.repeats_needed} repeats of each run at this spread"
+    anyway = format_ratio(ratio.floor or 0.0)
+    if ratio.floor_from == HISTORY:
+        return f"{said}, one of 10 % never: like runs differ by up to {anyway} from day to day"
+    return f"{said}, one of 10 % never: other work on the host alone may do {anyway}; repeat when it is quiet"
 
 
 def _cause(whole: Comparison) -> str:

@@ -1,70 +1,67 @@
-"""How much two series of times differ, and how sure that is. Knows numbers only, no run.
+"""How much two series of times differ, and what that means. Knows numbers only, no run.
 
-The ratio of medians with a bootstrap interval (percentile method). Each series has a random stream of
-its own that depends on its values alone: the same two series give the same interval every time, swapped
-the inverse, and a series beside itself exactly 1.
+The ratio of medians with the interval of ``shift``, never narrower than what two like runs differ by
+anyway (``noise_floor``). Swapped series give the inverse, a series beside itself exactly 1.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from hashlib import sha256
-from itertools import combinations
 from statistics import NormalDist
 
 import numpy as np
-import numpy.typing as npt
 
+from pathtrace.analysis.noise_floor import Floor
+from pathtrace.analysis.shift import CONFIDENCE, Floats, apart, half_width
 from pathtrace.model.comparison import FASTER, SAME, SLOWER, UNCLEAR, Ratio
 
 LEAST_EFFECT = math.log(1.05)
 """Of the ratio's logarithm, so that faster and slower are judged alike."""
 WORTH_SEEING = 0.10
 """The change that is looked for when it is said how many repeats would do."""
-CONFIDENCE, POWER = 0.95, 0.90
-RESAMPLES = 2000
+POWER = 0.90
 FEWEST_REPEATS = 3
 """Below it an interval says nothing: every verdict is ``unclear``."""
-FEWEST_RUNS = 3
-"""Like runs that a history needs."""
+ENOUGH, MOST_REPEATS = 5, 10_000
 
 _SURE = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 _FOUND = NormalDist().inv_cdf(POWER)
-_OF_MEDIAN = math.sqrt(math.pi / 2)
-"""Standard error of a normal sample's median, in units of its mean's (Kenney and Keeping, 1962)."""
-
-Floats = npt.NDArray[np.float64]
+_OF_MIDDLE = 1.15
+"""Standard error of a series' middle in units of its mean's: trimmed, with neighbours somewhat alike."""
 
 
 def compare_times(
-    before: Sequence[float], after: Sequence[float], *, between: float | None = None, seed: int = 1
+    before: Sequence[float], after: Sequence[float], floor: Floor | None = None
 ) -> Ratio | None:
-    """Of two series of seconds, one value a repeat; None where either is empty or holds a time of 0.
-
-    ``between``: what two like runs differ by anyway (``between_runs``), where a history of them exists.
-    The interval is never narrower.
+    """Of two series of seconds, one value a repeat in their order; None where either is empty or holds a
+    time of 0. ``floor``: what two like runs differ by anyway; the interval is never narrower.
     """
     if not before or not after or min(*before, *after) <= 0:
         return None
-    old, new = np.log(np.sort(before)), np.log(np.sort(after))
-    effect = float(np.median(new) - np.median(old))
-    drawn = _medians(new, seed) - _medians(old, seed)
-    tail = (1 - CONFIDENCE) / 2
-    low, high = (float(bound) for bound in np.quantile(drawn, (tail, 1 - tail)))
-    if between is not None and not _identical(old, new):
-        low, high = min(low, effect - between), max(high, effect + between)
-    enough = min(len(old), len(new)) >= FEWEST_REPEATS or _identical(old, new)
-    verdict = judged(effect, low, high) if enough else UNCLEAR
-    spread = _pooled(old, new)
+    old, new = np.log(before), np.log(after)
+    same = sorted(before) == sorted(after)
+    effect = 0.0 if same else float(np.median(new) - np.median(old))
+    low, high = (0.0, 0.0) if same else _interval(old, new, effect, floor)
+    enough = same or min(len(old), len(new)) >= FEWEST_REPEATS
+    spread, between = _pooled(old, new), floor.between if floor else 0.0
     return Ratio(
         ratio=math.exp(effect),
         low=math.exp(low),
         high=math.exp(high),
-        verdict=verdict,
-        detectable=None if spread is None else detectable(spread, len(old), len(new)),
-        repeats_needed=None if spread is None else repeats_needed(spread),
+        verdict=judged(effect, low, high) if enough else UNCLEAR,
+        detectable=None if spread is None else detectable(spread, len(old), len(new), between),
+        repeats_needed=None if spread is None else repeats_needed(spread, between),
+        floor=math.expm1(floor.between) if floor else None,
+        floor_from=floor.source if floor else None,
     )
+
+
+def _interval(old: Floats, new: Floats, effect: float, floor: Floor | None) -> tuple[float, float]:
+    """Of the difference; ``effect`` and all that like runs differ by lie within."""
+    middle, width = apart(old, new), half_width(old, new)
+    between = floor.between if floor else 0.0
+    return min(middle - width, effect - between), max(middle + width, effect + between)
 
 
 def judged(effect: float, low: float, high: float) -> str:
@@ -76,44 +73,40 @@ def judged(effect: float, low: float, high: float) -> str:
     return SAME if low > -LEAST_EFFECT and high < LEAST_EFFECT else UNCLEAR
 
 
-def detectable(spread: float, before: int, after: int) -> float:
-    """The least slowdown that would be found 9 times in 10, at this spread and these numbers of repeats."""
-    error = _OF_MEDIAN * spread * math.sqrt(1 / before + 1 / after)
-    return math.expm1(max((_SURE + _FOUND) * error, LEAST_EFFECT + _FOUND * error))
+def detectable(spread: float, before: int, after: int, between: float = 0.0) -> float:
+    """The least slowdown that would be found 9 times in 10, at this spread and these numbers of repeats,
+    where like runs differ by ``between`` anyway (as a logarithm)."""
+    error = _OF_MIDDLE * spread * math.sqrt(1 / before + 1 / after)
+    width = _sure(before + after - 2) * error
+    return math.expm1(max(width, between, LEAST_EFFECT) + _FOUND * error)
 
 
-def repeats_needed(spread: float, change: float = WORTH_SEEING) -> int:
-    """Repeats of each run that would find ``change`` 9 times in 10 at this spread; at least five."""
-    effect = math.log1p(change)
-    error = min(effect / (_SURE + _FOUND), (effect - LEAST_EFFECT) / _FOUND)
-    return max(5, math.ceil(2 * (_OF_MEDIAN * spread / error) ** 2))
-
-
-def between_runs(medians: Sequence[float]) -> float | None:
-    """The difference, as a logarithm, that 19 in 20 pairs of like runs stay under; None of too few runs.
-
-    By their standard deviation or by the pairs themselves, whichever is more: machines have several
-    levels rather than one bell-shaped one.
-    """
-    logs = [math.log(value) for value in medians if value > 0]
-    if len(logs) < FEWEST_RUNS:
+def repeats_needed(spread: float, between: float = 0.0, change: float = WORTH_SEEING) -> int | None:
+    """Repeats of each run that would find ``change`` 9 times in 10 at this spread, five at least; None
+    where like runs differ by so much anyway that none would."""
+    least = math.log1p(change) - max(between, LEAST_EFFECT)
+    if least <= 0:
         return None
-    pairs = [abs(one - other) for one, other in combinations(logs, 2)]
-    return max(_SURE * math.sqrt(2) * float(np.std(logs, ddof=1)), float(np.quantile(pairs, CONFIDENCE)))
+    single = _OF_MIDDLE * spread * math.sqrt(2)
+    count = max(ENOUGH, math.ceil((_FOUND * single / least) ** 2))
+    while count < MOST_REPEATS:
+        if (_sure(2 * count - 2) + _FOUND) * single / math.sqrt(count) <= math.log1p(change):
+            return count
+        count += 1
+    return MOST_REPEATS
+
+
+def _sure(freedom: int) -> float:
+    """Student's t by its expansion (Abramowitz and Stegun 26.7.5)."""
+    freedom = max(1, freedom)
+    near = (_SURE**3 + _SURE) / (4 * freedom)
+    return _SURE + near + (5 * _SURE**5 + 16 * _SURE**3 + 3 * _SURE) / (96 * freedom**2)
 
 
 def spread_of(values: Sequence[float]) -> float | None:
     """Relative standard deviation; None under two values or where their mean is 0."""
     mean = float(np.mean(values)) if len(values) > 1 else 0.0
     return float(np.std(values, ddof=1)) / mean if mean else None
-
-
-def _medians(logs: Floats, seed: int) -> Floats:
-    """Medians of resamples of a series, from a stream that its values decide."""
-    digest = sha256(logs.tobytes()).digest()
-    random = np.random.default_rng([seed, int.from_bytes(digest[:8], "big")])
-    chosen = random.integers(0, len(logs), size=(RESAMPLES, len(logs)))
-    return np.asarray(np.median(logs[chosen], axis=1), dtype=np.float64)
 
 
 def _pooled(old: Floats, new: Floats) -> float | None:
@@ -123,7 +116,3 @@ def _pooled(old: Floats, new: Floats) -> float | None:
         return None
     squares = sum(float(((logs - logs.mean()) ** 2).sum()) for logs in (old, new))
     return math.sqrt(squares / freedom)
-
-
-def _identical(old: Floats, new: Floats) -> bool:
-    return len(old) == len(new) and bool((old == new).all())

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 FASTER, SLOWER, SAME, UNCLEAR = "faster", "slower", "same", "unclear"
+HISTORY, OTHER_WORK = "history", "other work"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """After / before of median times, with its bootstrap interval of 95 %."""
+    """After / before of median times, with its interval of 95 %."""
 
     ratio: float
     low: float
@@ -38,7 +39,12 @@ class Ratio:
     detectable: float | None
     """The least change (0.08 is 8 %) that these repeats and their spread would have shown, 9 times in 10."""
     repeats_needed: int | None
-    """Of each run, to show a change of 10 %; None where the spread is not known."""
+    """Of each run, to show a change of 10 %; None where the spread is not known, or where like runs differ
+    by so much anyway that no number would."""
+    floor: float | None = None
+    """By how much (0.08 is 8 %) two like runs may differ anyway; None where nothing is known of that."""
+    floor_from: str | None = None
+    """What says so: ``history`` or ``other work`` at a host meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,6 +72,8 @@ def _compared(each: Compared) -> Document:
         "verdict": each.verdict,
         "detectable": ratio.detectable if ratio else None,
         "repeats_needed": ratio.repeats_needed if ratio else None,
+        "floor": ratio.floor if ratio else None,
+        "floor_from": ratio.floor_from if ratio else None,
         "repeats": _pair(each.repeats),
         "limited_by": _pair(each.limited_by),
     }

@@ -29,7 +29,17 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "scenario.yaml").write_text(text)
         done = pathtrace(folder, "run", "scenario.yaml", "--label", label, "--no-probes", "--quiet")
         assert done.code == 0, done.err
+    for facts in folder.glob("*/facts.json"):
+        left_alone(facts)
     return folder
+
+
+def left_alone(facts: Path) -> None:
+    """As on a machine on which nothing else runs: what the tests beside these do is not the matter here."""
+    document = json.loads(facts.read_text())
+    for each in document["activity"]:
+        each["cpu_percent"] = 1.0
+    facts.write_text(json.dumps(document))
 
 
 def compare(store: Path, *arguments: str) -> Result:

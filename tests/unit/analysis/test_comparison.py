@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pathtrace.analysis.comparison import compare
 from pathtrace.errors import UsageError
 from pathtrace.model.comparison import Comparison, LikeTimes, OutputDifference
-from pathtrace.model.run import Run
+from pathtrace.model.run import Activity, Run
 from tests.unit.analysis import compared
 from tests.unit.analysis.builders import MB, MS, asked, run_of, scenario
 from tests.unit.analysis.compared import BEFORE_TEXT, archive, facts, measured, run, started, upgraded
@@ -215,6 +215,19 @@ def test_days_that_differ_more_than_the_change_make_it_unclear() -> None:
     assert whole.flows[0].verdict == "unclear"
     assert whole.hops[0].verdict == "slower"
     assert not any("no history" in text for text in whole.caveats)
+
+
+def test_what_others_took_of_the_cpu_may_explain_a_slower_run() -> None:
+    """A third of the cores in one of the two runs: as much as half as long again."""
+    quiet = Activity("workstation", 1.0, None, None, ())
+    busy = replace(quiet, cpu_percent=33.0)
+    before = replace(run(read_ms=20), activity=(quiet,))
+    after = replace(run(read_ms=24, id="20261201-091412-bbbb"), activity=(busy,))
+    assert held(before, replace(after, activity=(quiet,))).flows[0].verdict == "slower"
+    whole = held(before, after)
+    assert whole.flows[0].verdict == "unclear"
+    assert "other work on the host alone may do 49 %; repeat when it is quiet" in whole.verdict[0]
+    assert held(before, replace(run(read_ms=40), activity=(busy,), id="x")).flows[0].verdict == "slower"
 
 
 def test_without_a_history_that_is_said() -> None:

@@ -39,6 +39,17 @@ def with_ratio(ratio: Ratio | None, after_s: float = 12.0) -> Compared:
             'Whether "index" changed is unclear: 10 s → 12 s (+20 % to +20 % time); too few repeats to say '
             "more.",
         ),
+        (
+            with_ratio(Ratio(1.2, 0.7, 1.6, "unclear", 0.45, None, 0.43, "other work")),
+            'Whether "index" changed is unclear: 10 s → 12 s (-30 % to ×1.6 time); a change of 45 % or more '
+            "would have shown, one of 10 % never: other work on the host alone may do 43 %; repeat when it "
+            "is quiet.",
+        ),
+        (
+            with_ratio(Ratio(1.1, 0.9, 1.3, "unclear", 0.3, None, 0.2, "history")),
+            'Whether "index" changed is unclear: 10 s → 12 s (-10 % to +30 % time); a change of 30 % or more '
+            "would have shown, one of 10 % never: like runs differ by up to 20 % from day to day.",
+        ),
         (with_ratio(None), '"index" was not measured in both runs.'),
     ],
 )
