@@ -229,6 +229,10 @@ class ReadsOn(Protocol):
         """A new lane for one worker; None where ``draw`` serves better."""
         ...
 
+    def last_lane(self) -> Lane | None:
+        """The same where nobody comes after: what it reads hands nothing on."""
+        ...
+
 
 @runtime_checkable
 class Commits(Protocol):

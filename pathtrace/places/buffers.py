@@ -59,6 +59,8 @@ class Buffers:
             memory = free.pop()
         except IndexError:
             memory = self._allocate(size)
-        loan = memory[:length].view(_Loan)  # a third of what a weak reference's callback would cost
+        loan = (memory if length == size else memory[:length]).view(
+            _Loan
+        )  # a third of what a weak reference's callback would cost
         loan.memory, loan.lender = memory, free
         return loan.data

@@ -52,7 +52,7 @@ from pathtrace.places.file_set import (
     refuse_direct,
     unusable,
 )
-from pathtrace.places.lane import Lane
+from pathtrace.places.lane import Lane, unheld
 from pathtrace.places.made_files import made_root, made_sizes, make_file
 from pathtrace.places.mounts import mount_of
 from pathtrace.places.outside import forget, remember
@@ -60,6 +60,7 @@ from pathtrace.places.page_cache import Look
 from pathtrace.places.reading import (
     BURST,
     DIRECT_BURST,
+    UNHELD_BURST,
     Block,
     Plan,
     Reading,
@@ -223,6 +224,12 @@ class Files:
         if self._layout.blocks is None:
             return None
         return Lane(self._pool, self._one, self._clock, self._burst)
+
+    def last_lane(self) -> Lane | None:
+        if self._layout.blocks is None:
+            return None
+        burst = max(self._burst, UNHELD_BURST, key=lambda burst: burst.bytes)
+        return Lane(self._pool, unheld(self._one), self._clock, burst)
 
     async def perform(self, action: Action, items: Sequence[Item]) -> Done:
         (item,) = items

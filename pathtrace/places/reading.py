@@ -215,6 +215,8 @@ BURST = Burst(4_000_000, 8 << 20)
 """A hop takes a tenth of a millisecond, more on a busy machine. In more buffers than fit into the
 processor's caches, copies out of memory would be slower than what the hop costs: 16 cost a fifth more
 than 8 where neighbours use the caches too."""
+UNHELD_BURST = Burst(4_000_000, 32 << 20)
+"""Of reads whose memory is used again at once, so that it costs nothing to let more of them pass."""
 DIRECT_BURST = Burst(32_000_000, 8 << 20)
 """Longer, since nobody reads ahead for direct reads: without a ``lane`` the disk is idle in a hop."""
 

@@ -87,13 +87,30 @@ class Blocks(Items):
         super().__init__(count)
 
     def item(self, index: int) -> Item:
-        at = bisect_right(self._firsts, index) - 1
-        reading, (offset, length) = self._readings[at]
-        passed = (index - self._firsts[at]) * self._block_bytes
-        size = min(self._block_bytes, length - passed)
-        block = Block(reading.plan.name, size, reading.plan.path, offset + passed)
-        block.reading = reading
-        return block
+        return next(self.items(range(index, index + 1)))
+
+    def items(self, indexes: range) -> Iterator[Item]:
+        """Looks up once what the blocks of one range have in common: they are made while others are read."""
+        rest, block_bytes = indexes, self._block_bytes
+        while rest:
+            at = bisect_right(self._firsts, rest[0]) - 1
+            reading, (offset, length) = self._readings[at]
+            first = self._firsts[at]
+            here = rest[: self._within(rest, first, first - (-length // block_bytes))]
+            rest = rest[len(here) :]
+            name, path = reading.plan.name, reading.plan.path
+            for passed in range(
+                (here.start - first) * block_bytes, (here.stop - first) * block_bytes, here.step * block_bytes
+            ):
+                block = Block(name, min(block_bytes, length - passed), path, offset + passed)
+                block.reading = reading
+                yield block
+
+    @staticmethod
+    def _within(indexes: range, first: int, end: int) -> int:
+        """How many of the front of ``indexes`` lie in ``first`` up to ``end``."""
+        room = end - indexes[0] if indexes.step > 0 else indexes[0] - first + 1
+        return min(len(indexes), -(-room // abs(indexes.step)))
 
 
 def blocks_in(ranges: Sequence[Range], block_bytes: int) -> int:

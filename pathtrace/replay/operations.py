@@ -89,6 +89,12 @@ def lane_of(setup: StageSetup) -> Lane | None:
     return place.lane() if setup.draw is None and isinstance(place, ReadsOn) else None
 
 
+def last_lane_of(setup: StageSetup) -> Lane | None:
+    """The same for a stage that is the only one."""
+    place = setup.place
+    return place.last_lane() if setup.draw is None and isinstance(place, ReadsOn) else None
+
+
 async def read_on(lane: Lane, setup: StageSetup, clock: Clock) -> list[Done]:
     """What a watched lane has read, the last of it late if it took longer than the time limit."""
     while not (done := await lane.ready()):

@@ -12,7 +12,7 @@ from pathtrace.replay.operations import StageSetup
 
 BURST = 64
 """Reads that one worker takes from the list at once, at most."""
-AHEAD = 16
+AHEAD = 64
 """Reads that wait at a lane, at most. What one has, no other worker can take when it is through."""
 
 

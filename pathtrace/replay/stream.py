@@ -25,11 +25,13 @@ from pathtrace.replay.operations import (
     draw,
     finish,
     lane_of,
+    last_lane_of,
     perform,
     read_on,
     sample_of,
 )
 from pathtrace.replay.queues import AHEAD, BURST, Inlet, WorkList
+from pathtrace.replay.taking_down import Reads
 
 
 class Stream:
@@ -49,6 +51,7 @@ class Stream:
         self._recording = recording
         self._clock = recording.clock
         self._budget = budget
+        self._reads = Reads(execution, recording)
         self._inlets = [Inlet(setup, recording.clock) for setup in setups[1:]]
         self._operations = 0
         self._latest = [-1] * len(setups)
@@ -66,10 +69,13 @@ class Stream:
         """Move every item through all stages; returns the timed window."""
         work = WorkList(items, self._setups[0].workers)
         self._start_ns = self._clock()
-        async with asyncio.TaskGroup() as group:
-            for index in range(len(self._setups)):
-                group.create_task(self._stage(index, work), name=f"{self._flow.name}/{index}")
-        self._end_ns = self._clock()
+        try:
+            async with asyncio.TaskGroup() as group:
+                for index in range(len(self._setups)):
+                    group.create_task(self._stage(index, work), name=f"{self._flow.name}/{index}")
+            self._end_ns = self._clock()
+        finally:
+            self._reads.finish()
         return self.window()
 
     @property
@@ -107,11 +113,14 @@ class Stream:
 
     async def _read_all(self, worker: int, work: WorkList) -> None:
         outlet = self._inlets[0] if self._inlets else None
-        lane = lane_of(self._setups[0])
+        lane = self._lane()
         if lane is None:
             await self._draw_all(worker, work, outlet)
         while lane is not None:
             lane = await self._read_on(worker, work, outlet, lane)
+
+    def _lane(self) -> Lane | None:
+        return lane_of(self._setups[0]) if self._inlets else last_lane_of(self._setups[0])
 
     async def _read_on(self, worker: int, work: WorkList, outlet: Inlet | None, lane: Lane) -> Lane | None:
         """Let a lane read while its bursts are handed on; returns another where it hangs in a read."""
@@ -127,10 +136,10 @@ class Stream:
                     return None
                 burst = await self._next_burst(lane, work, outlet)
                 hangs = burst[-1].timed_out
-                await self._record_burst(worker, burst, outlet)
+                await self._take_burst(worker, burst, outlet)
                 del burst  # its memory is wanted for the next one
                 if hangs:
-                    return lane_of(self._setups[0])
+                    return self._lane()
         finally:
             watch.end()
             work.give_back(lane.end())
@@ -158,21 +167,24 @@ class Stream:
                 return
             done = await draw(setup, taken, self._clock)
             work.give_back(taken[len(done) :])
-            await self._record_burst(worker, done, outlet)
+            await self._take_burst(worker, done, outlet)
             del done  # its memory is wanted for the next one
 
-    async def _record_burst(self, worker: int, burst: Sequence[Done], outlet: Inlet | None) -> None:
-        """Hand a burst on, then record it; the last read carries the time that it was blocked."""
+    async def _take_burst(self, worker: int, burst: Sequence[Done], outlet: Inlet | None) -> None:
+        """Hand a burst on and have it taken down, at once where that gives its memory back."""
         first = self._operations
         self._operations += len(burst)
-        blocked_ns = 0
+        self._latest[0] = self._operations - 1
+        for done in burst:
+            self._judge(0, done)
         if outlet:
+            blocked_ns = 0
             for number, done in enumerate(burst, first):
                 blocked_ns += await outlet.put(done.items, number)
-        last = first + len(burst) - 1
-        for number, done in enumerate(burst, first):
-            self._record(0, worker, number, -1, done.start_ns, done, blocked_ns if number == last else 0)
-        count = sum(done.bytes for done in burst)
+            self._reads.now(worker, first, burst, blocked_ns)
+        else:
+            self._reads.later(worker, first, burst)
+        count = sum([done.bytes for done in burst])
         self._budget.spend(count)
         self.bytes_read += count
         self._recording.progress.advance(0, len(burst), count)

@@ -87,6 +87,9 @@ class LanePlace(FakePlace):
     def lane(self) -> FakeLane:
         return FakeLane(self)
 
+    def last_lane(self) -> FakeLane:
+        return FakeLane(self)
+
     async def read(self, item: Item) -> Done:
         return await self._serve((item,))
 
