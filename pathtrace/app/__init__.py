@@ -65,13 +65,16 @@ async def check(scenario: Scenario, store: Path) -> CheckReport:
     from pathtrace.app.checking import check_scenario
     from pathtrace.app.checking_ways import with_ways
     from pathtrace.app.locating import located
+    from pathtrace.app.telling import doubts_of_ways
     from pathtrace.observers.environment import describe
 
     host = describe(scenario.here.name).hosts[0]
     scenario = await located(scenario)
     places = registry.build_places(scenario, time.perf_counter_ns)
     report = await check_scenario(scenario, places, host, store)
-    return _shown(await with_ways(report, places, time.perf_counter_ns), scenario)
+    report = await with_ways(report, places, time.perf_counter_ns)
+    report = replace(report, caveats=(*report.caveats, *await doubts_of_ways(scenario)))
+    return _shown(report, scenario)
 
 
 def picture(scenario: Scenario) -> Scenario:

@@ -13,6 +13,7 @@ from tests.golden import assert_golden
 
 GOLDEN = Path(__file__).parent / "golden"
 HEAVY = ("pandas", "numpy", "scipy", "scapy", "psutil", "pydantic", "httpx", "rich", "ruamel", "aiofiles")
+HEAVY += ("apprise", "prometheus_client")
 
 Capture = pytest.CaptureFixture[str]
 

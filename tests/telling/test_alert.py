@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pathtrace.model.history import Change
 from pathtrace.model.scanning import Expectation, ScanReport
 from pathtrace.render.alert import alert, in_short, is_bad
 from pathtrace.render.alert_news import night
@@ -39,7 +40,12 @@ GROWTH = replace(
     also=(),
     marks=(),
 )
-OVER = {"state": "ended", "ended_with": example.NIGHT}
+
+
+def over(change: Change) -> ScanReport:
+    return example.with_changes(replace(change, state="ended", ended_with=example.NIGHT))
+
+
 STILL = replace(example.CREEP, state="standing")
 KEPT = Expectation("index", "5 min", 300.0, 250.0, True, None, "ended")
 UNMEASURED = Expectation("answer", "3 s", 3.0, None, False, "the model server refused", "new")
@@ -49,9 +55,9 @@ CASES = {
     "outage": example.with_changes(example.OUTAGE),
     "growth": example.with_changes(GROWTH),
     "faster": example.with_changes(FASTER),
-    "ended": example.with_changes(replace(example.STEP, **OVER)),
-    "outage_ended": example.with_changes(replace(example.OUTAGE, **OVER)),
-    "faster_ended": example.with_changes(replace(FASTER, **OVER)),
+    "ended": over(example.STEP),
+    "outage_ended": over(example.OUTAGE),
+    "faster_ended": over(FASTER),
     "broken_expectation": replace(example.QUIET, expectations=(example.BROKEN,)),
     "kept_again": replace(example.QUIET, expectations=(KEPT,)),
     "failed": example.failed("new"),

@@ -1,0 +1,72 @@
+"""A text file that others read at any moment: replaced whole, never written into."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from pathtrace.errors import StoreError
+
+_FOR_ALL = 0o644
+"""Whoever collects metrics is another user."""
+_LEFT_BEHIND_S = 3600
+_MOST_BYTES = 16 * 2**20
+
+
+def rewrite(path: Path, change: Callable[[str], str]) -> None:
+    """Replace the file's text by ``change`` of it (of "" where there is no file).
+
+    Readers see the old text or the new one. A link stays one; the mode stays, and is 0644 at first.
+    StoreError if it cannot be read or written; what ``change`` raises leaves the file as it was.
+    """
+    path = Path(os.path.realpath(path))
+    try:
+        existing, mode = _existing(path)
+        _replace(path, change(existing), mode)
+    except OSError as error:
+        raise StoreError(
+            f"cannot write: {(error.strerror or str(error)).lower()}", where=str(path)
+        ) from error
+
+
+def _existing(path: Path) -> tuple[str, int]:
+    try:
+        with path.open("rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError(f"{path} is no plain file")
+            return file.read(_MOST_BYTES).decode("utf-8", "replace"), stat.S_IMODE(status.st_mode)
+    except FileNotFoundError:
+        return "", _FOR_ALL
+
+
+def _replace(path: Path, text: str, mode: int) -> None:
+    _sweep(path)
+    descriptor, temporary = tempfile.mkstemp(prefix=_prefix(path), dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text.encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, mode)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _prefix(path: Path) -> str:
+    return f".{path.name}."
+
+
+def _sweep(path: Path) -> None:
+    """Remove what a scan left that was killed while it wrote."""
+    for left in path.parent.glob(f"{_prefix(path)}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - left.stat().st_mtime > _LEFT_BEHIND_S:
+                left.unlink()
