@@ -12,8 +12,20 @@ from tests.cli.command import ROOT, environment
 from tests.golden import assert_golden
 
 GOLDEN = Path(__file__).parent / "golden"
-HEAVY = ("pandas", "numpy", "scipy", "scapy", "psutil", "pydantic", "httpx", "rich", "ruamel", "aiofiles")
-HEAVY += ("apprise", "prometheus_client")
+HEAVY = (
+    "pandas",
+    "numpy",
+    "scipy",
+    "scapy",
+    "psutil",
+    "pydantic",
+    "httpx",
+    "rich",
+    "ruamel",
+    "aiofiles",
+    "apprise",
+    "prometheus_client",
+)
 
 Capture = pytest.CaptureFixture[str]
 
