@@ -59,7 +59,7 @@ def _across(comparisons: Sequence[Comparison], number: int) -> Row:
 def _cell(flow: Compared) -> str:
     if flow.ratio is None:
         return wording.NOT_MEASURED
-    return f"{wording.duration(flow.after_s)}, {_change(flow.ratio.ratio)} {flow.verdict}"
+    return f"{wording.duration(flow.after_s)}, {change(flow.ratio.ratio)} {flow.verdict}"
 
 
 def _verdict(whole: Comparison) -> Iterator[RenderableType]:
@@ -87,8 +87,8 @@ def _row(name: str, each: Compared) -> Row:
     if each.ratio is None:
         return Row((name, *times, "", "", wording.NOT_MEASURED), below=below)
     ratio = each.ratio
-    bounds = f"{_change(ratio.low)} to {_change(ratio.high)}"
-    return Row((name, *times, _change(ratio.ratio), bounds, each.verdict), below=below)
+    bounds = f"{change(ratio.low)} to {change(ratio.high)}"
+    return Row((name, *times, change(ratio.ratio), bounds, each.verdict), below=below)
 
 
 def _limit(each: Compared) -> Text:
@@ -97,7 +97,7 @@ def _limit(each: Compared) -> Text:
     return Text(wording.plain(said), "dim")
 
 
-def _change(ratio: float) -> str:
+def change(ratio: float) -> str:
     """A ratio of times as a change: ``-12 %``, ``+3.1 %``; a large one as it is, ``×3.2``."""
     if not 1 / PLAIN < ratio < PLAIN:
         return f"×{ratio:.2g}" if ratio < 100 else f"×{ratio:.0f}"
@@ -115,7 +115,7 @@ def _predictions(values: Sequence[Prediction]) -> Iterator[RenderableType]:
         yield line(
             f'"{value.flow}" was predicted to take {format_duration(value.expected_s)} '
             f"({format_duration(value.low)} – {format_duration(value.high)}) and takes "
-            f"{format_duration(value.actual_s)}: {held} the range, {_change(1 + value.error)}",
+            f"{format_duration(value.actual_s)}: {held} the range, {change(1 + value.error)}",
             indent=INDENT,
         )
 
@@ -138,13 +138,14 @@ def _difference(each: Difference) -> Text:
 
 
 def _stability(whole: Comparison) -> Iterator[RenderableType]:
-    rows = [(flow.name, Text(wording.plain(_steadiness(flow)))) for flow in whole.flows]
+    rows = [(flow.name, Text(wording.plain(steadiness(flow)))) for flow in whole.flows]
     rows += [(f"others on {each.host}", Text(_activity(each))) for each in whole.activity]
     yield heading("Stability", "before → after")
     yield Pairs(tuple(rows))
 
 
-def _steadiness(flow: Compared) -> str:
+def steadiness(flow: Compared) -> str:
+    """Spread of the repeats, failures and the slowest answers, before → after."""
     spread = " → ".join(wording.NOTHING if each is None else format_ratio(each) for each in flow.spread)
     said = [f"spread {spread}", f"failed {flow.errors[0]:,} → {flow.errors[1]:,}"]
     if any(flow.p99_s):

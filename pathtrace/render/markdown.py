@@ -62,7 +62,7 @@ def _task(run: Run) -> Iterator[str]:
     users = ", ".join(wording.number(count) for count in workload.users)
     load = f"{users} at a time" if workload.rate_per_s is None else format_count_rate(workload.rate_per_s)
     wait = NOT_STATED if workload.acceptable_wait_s is None else format_duration(workload.acceptable_wait_s)
-    yield from _section("Task")
+    yield from section("Task")
     yield f"- Application: {escaped(workload.application or NOT_STATED)}"
     yield f"- Model: {escaped(_model(workload.model))}"
     if any(flow.frequency.kind is FrequencyKind.PER_REQUEST for flow in run.scenario.flows):
@@ -81,7 +81,7 @@ def _model(card: ModelCard) -> str:
 
 
 def _configuration(run: Run, report: Report) -> Iterator[str]:
-    yield from _section("Configuration")
+    yield from section("Configuration")
     for host in run.environment.hosts:
         cpu = f"{host.cpu or 'CPU not known'}, {wording.counted(host.cores, 'core')}"
         memory = f"{format_bytes(host.memory_bytes)} memory" if host.memory_bytes else "memory not known"
@@ -100,7 +100,7 @@ def _configuration(run: Run, report: Report) -> Iterator[str]:
 
 
 def _start(run: Run, report: Report) -> Iterator[str]:
-    yield from _section("Start condition")
+    yield from section("Start condition")
     yield f"Start {start_word(run)}; {wording.counted(len(report.repeats), 'repeat')}."
     yield ""
     for layer in start_layers(run):
@@ -109,9 +109,9 @@ def _start(run: Run, report: Report) -> Iterator[str]:
 
 
 def _result(run: Run, report: Report) -> Iterator[str]:
-    yield from _section(f"Result and spread ({wording.repeats_measured(report)})")
+    yield from section(f"Result and spread ({wording.repeats_measured(report)})")
     header = ("flow", "hop", "bytes", "time", "throughput", "limited by", "evidence")
-    yield from _table(header, [_hop(each) for each in wording.reasons_once(report.hops)])
+    yield from table(header, [_hop(each) for each in wording.reasons_once(report.hops)])
     yield ""
     for flow in report.flows:
         took = wording.took(run.scenario.flow(flow.name), flow)
@@ -155,11 +155,11 @@ def _ranking(report: Report) -> Iterator[str]:
         )
         for entry, advice in wording.advised_once(wording.worth_showing(report.ranking, RANKED)[0])
     ]
-    yield from _table(("", "a day", "who waits", "flow, stage", "limited by", "of flow", "advice"), rows)
+    yield from table(("", "a day", "who waits", "flow, stage", "limited by", "of flow", "advice"), rows)
 
 
 def _not_measured(run: Run, report: Report) -> Iterator[str]:
-    yield from _section("What was not measured, and what to mind")
+    yield from section("What was not measured, and what to mind")
     missing = [
         f"{hop.flow}, {hop.name}: {wording.NOT_MEASURED}" for hop in report.hops if hop.duration_s is None
     ]
@@ -176,13 +176,15 @@ def _not_measured(run: Run, report: Report) -> Iterator[str]:
     yield from (f"- {escaped(text)}" for text in said or ["nothing to add"])
 
 
-def _section(title: str) -> Iterator[str]:
+def section(title: str) -> Iterator[str]:
+    """A heading with the empty lines that it needs."""
     yield ""
     yield f"## {title}"
     yield ""
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Cells are escaped here."""
     yield f"| {' | '.join(header)} |"
     yield f"|{'---|' * len(header)}"
     yield from (f"| {' | '.join(escaped(cell) for cell in row)} |" for row in rows)
