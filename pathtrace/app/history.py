@@ -69,14 +69,15 @@ def _scenario(history: History, name: str, asked: Asked) -> PastScenario:
     """Changes are found among all nights, also where the last few are asked for."""
     from pathtrace.analysis.nights import changes, marks
 
-    entries = history.entries(name)
+    entries, told = history.entries(name), history.told(name)
     shown = entries if asked.limit is None else entries[-asked.limit :]
     since = shown[0].id if shown else ""
     return PastScenario(
         name=name,
         entries=shown,
-        changes=changes(entries, history.told(name)),
+        changes=changes(entries, told),
         marks=tuple(mark for mark in marks(entries) if mark.run >= since),
+        told=tuple(each for each in told if each.night is not None and each.night >= since),
         baseline=next((entry for entry in reversed(entries) if entry.baseline), None),
     )
 

@@ -78,10 +78,13 @@ def choose_baseline(store: Path, name: str, now: datetime) -> Chosen:
     folder = resolve(store, name)
     entry = _entry(folder)
     change_marks(folder, lambda marks: replace(marks, baseline=written(now)))
-    others = [each for each in baselines(folder.parent) if each.id != entry.id and _is_same_work(each, entry)]
-    for other in others:
-        _clear(folder.parent / other.id)
-    return Chosen(entry.id, entry.scenario, tuple(other.id for other in others))
+    with History(folder.parent) as history:
+        history.refresh()
+        marked = history.baselines(entry.scenario, entry.workload_fingerprint)
+    others = tuple(run for run in marked if run != entry.id)
+    for run in others:
+        _clear(folder.parent / run)
+    return Chosen(entry.id, entry.scenario, others)
 
 
 def clear_baseline(store: Path, name: str) -> tuple[str, bool]:
@@ -105,10 +108,6 @@ def baselines(store: Path) -> tuple[HistoryEntry, ...]:
 
 def _clear(folder: Path) -> None:
     change_marks(folder, lambda marks: replace(marks, baseline=None))
-
-
-def _is_same_work(one: HistoryEntry, other: HistoryEntry) -> bool:
-    return (one.scenario, one.workload_fingerprint) == (other.scenario, other.workload_fingerprint)
 
 
 def _entry(folder: Path) -> HistoryEntry:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import click
@@ -41,6 +42,15 @@ store_option = click.option(
     type=click.Path(path_type=Path),
     help="Where runs lie. Default: $PATHTRACE_STORE, else a folder of your own data.",
 )
+
+
+def usable_label(ctx: click.Context, parameter: click.Parameter, label: str | None) -> str | None:
+    """A label by which a run can be found, and which a terminal can show."""
+    if label is None or (label.strip() and label.isprintable() and not re.fullmatch(r"last(~\d+)?", label)):
+        return label
+    raise UsageError(
+        f"--label {label!r} cannot name a run", hint="use a word or more of your own; 'last' has a meaning"
+    )
 
 
 def _narrow(ctx: click.Context, parameter: click.Parameter, given: str | None) -> float | None:

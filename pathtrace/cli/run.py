@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,8 +19,9 @@ from pathtrace.cli.options import (
     scenario_argument,
     store_option,
     until_option,
+    usable_label,
 )
-from pathtrace.errors import EXIT_DONE, EXIT_NOT_MEASURED, UsageError
+from pathtrace.errors import EXIT_DONE, EXIT_NOT_MEASURED
 
 if TYPE_CHECKING:
     from pathtrace.app import Outcome, StopRequest
@@ -36,18 +36,11 @@ FAULTS_SAID = 5
 """Of operations, each distinct text once; all of them lie with the run."""
 
 
-def _usable(ctx: click.Context, parameter: click.Parameter, label: str | None) -> str | None:
-    """A label by which a run can be found, and which a terminal can show."""
-    if label is None or (label.strip() and label.isprintable() and not re.fullmatch(r"last(~\d+)?", label)):
-        return label
-    raise UsageError(
-        f"--label {label!r} cannot name a run", hint="use a word or more of your own; 'last' has a meaning"
-    )
-
-
 @click.command("run")
 @scenario_argument
-@click.option("--label", metavar="TEXT", callback=_usable, help="A name for this run, to find it by later.")
+@click.option(
+    "--label", metavar="TEXT", callback=usable_label, help="A name for this run, to find it by later."
+)
 @click.option("--no-probes", is_flag=True, help="Measure no resource alone: quicker, and less is known.")
 @until_option
 @store_option

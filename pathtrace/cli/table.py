@@ -24,6 +24,14 @@ COMMANDS: Mapping[str, Entry] = {
     "compare": Entry(
         "pathtrace.cli.compare:command", "Say what changed between runs, how sure that is, and why."
     ),
+    "scan": Entry("pathtrace.cli.scan:command", "Measure as every night, and say whether anything changed."),
+    "schedule": Entry(
+        "pathtrace.cli.schedule:command", "Have a scan run every night: add, list, remove, run."
+    ),
+    "history": Entry("pathtrace.cli.history:command", "Show runs over time and what changed between them."),
+    "baseline": Entry("pathtrace.cli.baseline:command", "Choose the run that later ones are held against."),
+    "note": Entry("pathtrace.cli.note:command", "Keep a remark, a file, a label or a pin with a run."),
+    "report": Entry("pathtrace.cli.report:command", "Print a page on a run, or on a change between two."),
     "probe": Entry("pathtrace.cli.probe:command", "Measure each resource alone."),
     "respond": Entry("pathtrace.cli.respond:command", "Be the other end of a link probe."),
     "schema": Entry("pathtrace.cli.schema:command", "Print the JSON Schema of a scenario or a run."),
@@ -31,16 +39,10 @@ COMMANDS: Mapping[str, Entry] = {
 }
 
 NOT_YET: tuple[str, ...] = (
-    "baseline",
     "capture",
     "doctor",
     "explain",
-    "history",
     "init",
-    "note",
     "observe",
-    "report",
-    "scan",
-    "schedule",
 )
 """Commands that are planned and named in documents, but not in this version."""

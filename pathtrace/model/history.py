@@ -97,7 +97,7 @@ class Change:
     high: float | None
     """Time now / time before, with its interval; None for an outage."""
     per_week: float | None = None
-    """Of a creep: the growth in a week, as a ratio."""
+    """Of a creep: time now / time a week ago, 1.01 where it grows by 1 % a week."""
     resource: str | None = None
     """What limits the hop now."""
     resource_before: str | None = None
@@ -139,6 +139,7 @@ class PastScenario:
     marks: tuple[EnvironmentMark, ...]
     baseline: HistoryEntry | None = None
     """The one that was chosen."""
+    told: tuple[Told, ...] = ()
 
     @property
     def flows(self) -> tuple[str, ...]:

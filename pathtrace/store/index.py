@@ -95,12 +95,16 @@ class History:
 
     def baseline(self, scenario: str, workload_fingerprint: str) -> str | None:
         """The id of the run that later ones are held against; None if none was chosen."""
+        found = self.baselines(scenario, workload_fingerprint)
+        return found[0] if found else None
+
+    def baselines(self, scenario: str, workload_fingerprint: str) -> tuple[str, ...]:
+        """Ids of all runs that are marked so, the one that holds first: a crash may have left another."""
         query = (
             "SELECT id FROM nights WHERE scenario = ? AND workload = ? AND baseline IS NOT NULL"
-            " ORDER BY baseline DESC, id DESC LIMIT 1"
+            " ORDER BY baseline DESC, id DESC"
         )
-        found = self._rows(query, (scenario, workload_fingerprint))
-        return str(found[0][0]) if found else None
+        return tuple(run for (run,) in self._rows(query, (scenario, workload_fingerprint)))
 
     def told(self, scenario: str | None = None) -> tuple[Told, ...]:
         """Everything that nights told, of one scenario or of all, oldest first."""
