@@ -59,11 +59,15 @@ def headline(change: Change) -> str:
     name = named(change.name)
     if change.kind == OUTAGE:
         return f"{name} cannot be measured"
-    if change.kind == CREEP and change.per_week is not None and not _is_faster(change):
-        return f"{name} gets slower, {format_ratio(change.per_week)} a week"
+    if change.kind == CREEP and change.per_week is not None:
+        return f"{name} gets {'faster' if change.per_week < 1 else 'slower'}, {_a_week(change.per_week)}"
     by = "another time" if change.ratio is None else _by(change.ratio)
     more = " because there is more to do" if change.kind == GROWTH else ""
     return f"{name} takes {by}{more}"
+
+
+def _a_week(per_week: float) -> str:
+    return f"{format_ratio(abs(per_week - 1))} a week"
 
 
 def _is_faster(change: Change) -> bool:
@@ -111,7 +115,7 @@ def _since(change: Change, report: ScanReport) -> str:
 
 def _why(change: Change) -> Iterator[str]:
     if change.kind == CREEP and change.per_week is not None:
-        yield f"It came little by little, {format_ratio(change.per_week)} a week."
+        yield f"It came little by little, {_a_week(change.per_week)}."
     if change.kind == GROWTH:
         yield "There is more to do than before; each part of it takes as long as it did."
 
@@ -136,13 +140,17 @@ def _resource(resource: str | None) -> str | None:
 
 def _surroundings(change: Change) -> Iterator[str]:
     when = "as it began" if change.kind in (CREEP, GROWTH) else "that night"
-    if not change.marks:
+    if change.marks:
+        yield f"Changed {when}{_marks(change)}."
+    else:
         yield f"Nothing that pathtrace sees of the surroundings changed {when}."
-        return
+
+
+def _marks(change: Change) -> str:
     first = ", the likeliest cause first" if len(change.marks) > 1 else ""
     listed = "; ".join(_mark(mark) for mark in change.marks[:_MOST_MARKS])
     more = len(change.marks) - _MOST_MARKS
-    yield f"Changed {when}{first}: {listed}{f'; and {more} more' if more > 0 else ''}."
+    return f"{first}: {listed}{f'; and {more} more' if more > 0 else ''}"
 
 
 def _mark(mark: EnvironmentMark) -> str:
@@ -153,11 +161,12 @@ def _ended(change: Change, report: ScanReport) -> News:
     name, zone = named(change.name), report.entry.at.tzinfo
     until = f" until {night(change.ended_with, zone)}" if change.ended_with else ""
     during = f"from {night(change.since, zone)}{until}"
+    over = (f"Changed as it ended{_marks(change)}.",) if change.marks else ()
     took = _now(change, report)
     now = "" if took is None else f", {format_duration(took)}"
     if change.kind == OUTAGE:
-        lines = (f"{name} is measured again{now}. It could not be {during}.", *_alike(change))
+        lines = (f"{name} is measured again{now}. It could not be {during}.", *_alike(change), *over)
         return News(f"{name} is measured again", lines, True, change.name)
     by = "another time" if change.ratio is None else _by(change.ratio)
-    lines = (f"{name} takes what it took before{now}. It took {by} {during}.", *_alike(change))
+    lines = (f"{name} takes what it took before{now}. It took {by} {during}.", *_alike(change), *over)
     return News(f"{name} takes what it took before", lines, not _is_faster(change), change.name)

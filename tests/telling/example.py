@@ -68,7 +68,7 @@ CREEP = Change(
     ratio=1.19,
     low=1.12,
     high=1.26,
-    per_week=0.03,
+    per_week=1.03,
     resource="model:model",
     resource_before="model:model",
 )

@@ -52,6 +52,9 @@ UNMEASURED = Expectation("answer", "3 s", 3.0, None, False, "the model server re
 CASES = {
     "step": example.with_changes(example.STEP),
     "creep": example.with_changes(example.CREEP),
+    "creep_faster": example.with_changes(
+        replace(example.CREEP, ratio=0.9, low=0.85, high=0.96, per_week=0.98)
+    ),
     "outage": example.with_changes(example.OUTAGE),
     "growth": example.with_changes(GROWTH),
     "faster": example.with_changes(FASTER),
