@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pathtrace.analysis.altering import Hold, Rescale, Staff
+from pathtrace.analysis.disk_bounds import ALONE, Bounds, disk_bounds, disk_time
 from pathtrace.analysis.evidence import Evidence
-from pathtrace.analysis.limit import LINK_FULL
+from pathtrace.analysis.limit import LINK_FULL, MOSTLY_FULL, TRACER
 from pathtrace.analysis.limits import Judged
 from pathtrace.analysis.links import link_name
 from pathtrace.analysis.network_evidence import efficiency, route_of
@@ -24,10 +25,11 @@ from pathtrace.analysis.study import FlowStudy
 from pathtrace.model.prediction import Change, Changed, Unknown
 from pathtrace.model.scenario import FrequencyKind
 
+_BUSY = ("cpu", "server", "database", "memory", TRACER)
 _OVERLAPPED = 0.95
 """Of the sum of its parts: what takes less does them side by side."""
-_ALONE = 1.05
-"""Operations at once, up to which hardly any waits for another."""
+_LATE = 0.15
+"""Of the shorter of two that go on side by side, for which the longer may wait: they do not run evenly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,30 +91,47 @@ def _steps(
     """False if nothing is known of the link, or a disk that does not hold is all that changes."""
     figures, place = judged.figures, judged.figures.stage.place
     use = use_of_link(judged, study, evidence) if evidence.is_far(place) else None
-    known = _disk_rate(judged, evidence)
-    faster = changes[0].kind is Changed.DISK and changes[0].after >= (known or figures.rate)
+    known = disk_time(judged, evidence)
+    faster = changes[0].kind is Changed.DISK and changes[0].after >= figures.bytes / (
+        known or figures.active_s
+    )
     if (evidence.is_far(place) and use is None) or (known is None and len(changes) == 1 and faster):
         return False
     rates = {change.kind: change.after for change in changes}
-    disk_rate, link_s = rates.get(Changed.DISK, known), 0.0
+    given, link_s = rates.get(Changed.DISK), 0.0
     if use is not None:
         link_s = use.bytes / _carries(place, evidence, use, rates.get(Changed.LINK))
         plan.steps.append(Hold(index, link_s, link_name(evidence, place)))
-    if disk_rate is not None:
-        plan.steps.append(Hold(index, figures.bytes / disk_rate, f"disk:{place}"))
+    disk_s = figures.bytes / given if given else known
+    if disk_s is not None:
+        plan.steps.append(Hold(index, disk_s, f"disk:{place}"))
     workers = _workers(changes, judged, evidence)
     if workers != figures.workers:
         plan.steps.append(Staff(index, workers))
-    better, worse = _extremes(judged, evidence, use, known, link_s, rates.get(Changed.DISK))
-    each_s = figures.elapsed_s / figures.operations
+    _hold_by_the_rest(index, judged, plan)
+    count, each_s = figures.operations, figures.elapsed_s / figures.operations
+    now_s = use.bytes / _carries(place, evidence, use, None) / count if use else 0.0
+    trip_s = (trip_time(evidence, place, None) or 0.0) if use else 0.0
+    disk = disk_bounds(judged, study, evidence, now_s, trip_s, use is not None and use.full)
+    then_s = (given and figures.bytes / count / given, link_s / count)
+    better, worse = _extremes(judged, trip_s, now_s, disk, then_s)
     shares = (1.0 - better.own_s / each_s, 1.0 - worse.own_s / each_s)
     plan.steps.append(Rescale(index, *shares, _ratio(better, each_s), _ratio(worse, each_s)))
-    if disk_rate is None:
-        # At worst the disk was full all the time, but for what round trips explain.
-        most = figures.active_s * _most_of_disk(judged)
-        plan.steps.append(Hold(index, most, f"disk:{place}", worse_only=True))
+    if disk_s is None:
+        plan.steps.append(Hold(index, disk.most_s * count, f"disk:{place}", worse_only=True))
         plan.hidden[index] = _unknown_disk(place, evidence, use is not None and use.full)
     return True
+
+
+def _hold_by_the_rest(index: int, judged: Judged, plan: Plan) -> None:
+    """What was busy besides link and disk (a core, a server, pathtrace itself) is so for as long afterwards;
+    if it was full, it may be that nothing else was waited for."""
+    limit, active_s = judged.limit, judged.figures.active_s
+    if limit.resource.partition(":")[0] not in _BUSY or not limit.utilisation:
+        return
+    plan.steps.append(Hold(index, active_s * min(1.0, limit.utilisation), limit.resource))
+    if limit.utilisation >= MOSTLY_FULL:
+        plan.steps.append(Hold(index, active_s, limit.resource, worse_only=True))
 
 
 def _carries(place: str, evidence: Evidence, use: Use, given: float | None) -> float:
@@ -124,63 +143,45 @@ def _carries(place: str, evidence: Evidence, use: Use, given: float | None) -> f
 
 
 def _extremes(
-    judged: Judged,
-    evidence: Evidence,
-    use: Use | None,
-    known: float | None,
-    link_s: float,
-    disk_given: float | None,
+    judged: Judged, trip_s: float, now_s: float, disk: Bounds, then: tuple[float | None, float]
 ) -> tuple[_Course, _Course]:
     """The shortest and the longest operation that there may be, without waiting for turns.
 
-    ``link_s``: what all operations take at the link afterwards.
+    ``now_s``: at the link; ``then``: afterwards, at the disk if that is given, and at the link.
     """
-    figures, place = judged.figures, judged.figures.stage.place
-    count, at_once = figures.operations, max(1.0, figures.elapsed_s / figures.active_s)
-    size, each_s = figures.bytes / count, figures.elapsed_s / count
-    now_s = use.bytes / _carries(place, evidence, use, None) / count if use else 0.0
-    trip_s = (trip_time(evidence, place, None) or 0.0) if use else 0.0
-    unmeasured = [0.0, _most_of_disk(judged) * each_s / at_once]
-    courses: list[_Course] = []
-    for disk_s in [size / known] if known else unmeasured:
-        then = Parts(link_s / count, size / disk_given if disk_given else disk_s, at_once)
-        given = known is not None or disk_given is not None
-        courses += _courses(each_s, trip_s, Parts(now_s, disk_s, at_once), then, given)
-    return min(courses, key=_then), max(courses, key=_then)
+    figures = judged.figures
+    each_s, at_once = figures.elapsed_s / figures.operations, max(1.0, figures.elapsed_s / figures.active_s)
+    given_s, link_s = then
+
+    def courses(disk_s: float) -> list[_Course]:
+        after_s = disk_s if given_s is None else given_s
+        parts = Parts(now_s, disk_s, at_once), Parts(link_s, after_s, at_once)
+        return _courses(each_s, trip_s, *parts, disk.known)
+
+    least, most = courses(disk.least_s), courses(disk.most_s)
+    both = [*least, *most] if given_s is not None else []
+    return min(both or least, key=_then), max(both or most, key=_then)
 
 
 def _then(course: _Course) -> float:
     return course.then_s
 
 
-def _disk_rate(judged: Judged, evidence: Evidence) -> float | None:
-    """What the disk under the place does at most; at least what it was seen to do."""
-    figures = judged.figures
-    alone = evidence.ceiling(f"disk:{figures.stage.place}")
-    if alone is not None and alone.bytes_per_s:
-        return max(alone.bytes_per_s, figures.rate)
-    return figures.rate if judged.limit.resource == f"disk:{figures.stage.place}" else None
-
-
-def _most_of_disk(judged: Judged) -> float:
-    """The share of time in which a disk that nobody measured may have been full; round trips are not its."""
-    if judged.limit.resource.partition(":")[0] == "round-trips":
-        return 1.0 - min(1.0, judged.limit.utilisation or 0.0)
-    return 1.0
-
-
 def _courses(each_s: float, trip_s: float, now: Parts, then: Parts, known: bool) -> list[_Course]:
     """With the least and the most time of its own that an operation may have. ``known``: its disk is."""
     whole = now.link_s + now.disk_s
     if whole * _OVERLAPPED > each_s:  # the parts go on side by side
-        return [_Course(0.0, each_s * max(then.link_s, then.disk_s) / max(now.link_s, now.disk_s))]
+        longest_s = max(now.link_s, now.disk_s)
+        beside_s, most_s = max(0.0, each_s - longest_s), max(then.link_s, then.disk_s)
+        least_s = min(beside_s, trip_s)
+        late_s = _LATE * min(then.link_s, then.disk_s) if known else 0.0
+        return [_Course(least_s, least_s + most_s), _Course(beside_s, beside_s + most_s + late_s)]
     most = max(0.0, each_s - whole)
     owns = {most}
-    if now.at_once > _ALONE:
+    if now.at_once > ALONE:
         least = min(most, trip_s)
         full = now.turns_s >= LINK_FULL * each_s
         owns = {least} if full else {max(least, each_s - now.queued(each_s)), most}
-        owns |= set() if known else {least, most}
     return [_Course(own_s, own_s + then.link_s + then.disk_s) for own_s in sorted(owns)]
 
 

@@ -1,9 +1,10 @@
 """Plays the recorded operations of an execution again, through the same stages, workers, queues and order.
 
-An operation starts when a worker of its stage is free and its input has come; it ends after the time that it
-took; its worker is free again once the next queue had room for what it hands on. When operations really
-started is never looked at, so that what comes out can be held against what was measured. What a change does
-to the time of an operation is for ``rescaling``.
+An operation starts when a worker of its stage is free and its input has come, and pathtrace has handed it
+over, which usually takes that stage so long; it ends after the time that it took; its worker is free again
+once the next queue had room for what it hands on. When operations really started is not looked at, so that
+what comes out can be held against what was measured. What a change does to the time of an operation is for
+``rescaling``.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ import numpy as np
 
 from pathtrace.analysis.executions import Execution, Ints
 from pathtrace.units import nanoseconds, seconds
+
+RARE = 0.02
+"""Of the hand-overs to a stage, the longest, which are stalls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,8 @@ class Operations:
     """Per stage: what it does when everything has passed (a last commit)."""
     requests: tuple[tuple[int, ...], ...]
     """Of a per-request flow: each request's operations, in the order of asking."""
+    handover_ns: tuple[float, ...]
+    """Per stage: from when a worker is free and its input there, until its operation begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,24 @@ def operations_of(execution: Execution, stages: int) -> Operations:
         wanted=tuple(wanted),
         last=tuple(tuple(own_last[index].tolist()) for index in range(stages)),
         requests=_requests(execution.request, stage),
+        handover_ns=tuple(_handover_ns(execution, index) for index in range(stages)),
     )
+
+
+def _handover_ns(execution: Execution, stage: int) -> float:
+    """The mean without the rarest: a stall is no hand-over, and stays what playing again does not explain."""
+    rows = np.flatnonzero(execution.stage == stage)
+    order = rows[np.lexsort((execution.start[rows], execution.worker[rows]))]
+    after, before = order[1:], order[:-1]
+    chained = execution.worker[after] == execution.worker[before]
+    after, before = after[chained], before[chained]
+    if not len(after):
+        return 0.0
+    free, come = execution.end[before] + execution.blocked[before], execution.intended[after]
+    reads = stage == 0 and execution.request[order[0]] < 0  # what it reads was there from the start
+    ready = free if reads else np.maximum(free, come)
+    took = np.sort(np.maximum(0, execution.start[after] - ready))
+    return float(took[: max(1, round(len(took) * (1 - RARE)))].mean())
 
 
 def _causes(operation: Ints, cause: Ints) -> Ints:
@@ -140,7 +163,9 @@ class _Stream:
             self._end = now
             if row not in at_last:
                 self._ended(row, now)
-        return Replayed(seconds(self._end), tuple(seconds(each) for each in self._busy))
+        # Time runs from the first start: what handed that over came before.
+        whole = max(0.0, self._end - self._operations.handover_ns[0])
+        return Replayed(seconds(whole), tuple(seconds(each) for each in self._busy))
 
     def _take(self, stage: int, now: float) -> None:
         """Idle workers take what waits; each place that comes free in the queue lets one result in."""
@@ -155,6 +180,7 @@ class _Stream:
 
     def _start(self, row: int, now: float) -> None:
         stage = self._stage[row]
+        now += self._operations.handover_ns[stage]
         end = now + self._took[row]
         if held := self._held[row]:
             shared = self._shared[stage]
@@ -200,9 +226,10 @@ def replay_requests(operations: Operations, users: int, rate_per_s: float | None
         asked = free[0] if rate_per_s is None else float(nanoseconds(number / rate_per_s))
         now = asked
         for row in chain:
+            stage = operations.stage[row]
             took = max(operations.took_ns[row], operations.held_ns[row])
-            busy[operations.stage[row]] += took
-            now += took
+            busy[stage] += took
+            now += operations.handover_ns[stage] + took
         if rate_per_s is None:
             heapq.heapreplace(free, now)
         waited += now - asked

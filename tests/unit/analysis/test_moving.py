@@ -18,12 +18,13 @@ from pathtrace.analysis.prediction import predict
 from pathtrace.model.network import Endpoint, PathFacts, Route
 from pathtrace.model.prediction import Prediction
 from pathtrace.model.run import Run
+from pathtrace.model.sample import Sample, Window
 from pathtrace.model.work import Done, Item
 from pathtrace.units import seconds
 from tests.replay.test_stream import stream_of
 from tests.replay.virtual import FakePlace
 from tests.unit.analysis import far
-from tests.unit.analysis.builders import MB, reached, run_of, scenario
+from tests.unit.analysis.builders import MB, MS, reached, run_of, scenario
 
 LARGE, SMALL, MIXED = (MB,), (8_000,), (20_000, MB // 2, 3 * MB, 100_000)
 
@@ -37,6 +38,8 @@ class World:
     sizes: Sequence[int] = LARGE
     known: bool = True
     """The disk was measured alone."""
+    ahead: bool = False
+    """The server reads the next part of the file while one crosses the link."""
 
     @property
     def link(self) -> float:
@@ -50,38 +53,60 @@ class Shared(FakePlace):
         super().__init__(clock, workers=world.depth)
         self._world, self._now = world, clock
         self._disk, self._link = asyncio.Lock(), asyncio.Lock()
+        self._reading: asyncio.Task[None] | None = None
 
     async def draw(self, items: Sequence[Item]) -> Sequence[Done]:
         world, start = self._world, self._now()
         size = world.sizes[len(self.calls) % len(world.sizes)]
+        opening_ns = 0 if self.calls or not world.ahead else MS
         self.calls.append((items[0],))
-        await asyncio.sleep(world.trip_s)
-        async with self._disk:
-            await asyncio.sleep(size / world.disk)
+        await asyncio.sleep(world.trip_s + seconds(opening_ns))
+        if self._reading is not None:
+            await self._reading
+        else:
+            await self._read(size)
+        if world.ahead:
+            self._reading = asyncio.ensure_future(self._read(size))
         async with self._link:
             await asyncio.sleep(size / world.link)
-        return [Done(start, self._now() - start, size, (items[0],))]
+        return [Done(start, self._now() - start, size, (items[0],), setup_ns=opening_ns)]
+
+    async def _read(self, size: int) -> None:
+        async with self._disk:
+            await asyncio.sleep(size / self._world.disk)
 
 
-def measured(world: World) -> Run:
-    sink, window, _ = stream_of(
-        lambda clock: [Shared(clock, world), FakePlace(clock, lambda n: 0.01)], count=200
-    )
+def measured(world: World, repeats: int = 1) -> Run:
+    passes = []
+    for repeat in range(repeats):
+        sink, window, _ = stream_of(
+            lambda clock: [Shared(clock, world), FakePlace(clock, lambda n: 0.01)], count=200
+        )
+        passes.append(_later(sink.samples, window, repeat))
     links = f"{{lan: {{hosts: [nas, workstation], speed: {world.gbit} Gbit/s}}}}"
     text = far.TEXT.replace("LINKS", links).replace('x.bin"', f'x.bin", depth: {world.depth}')
     place = replace(reached("weights", bytes=1), endpoint=Endpoint("nas", "10.0.0.2", 445))
     disk = (far.ceiling("disk:weights", world.disk),) if world.known else ()
     ceilings = (*far.line(world.link), *disk)
-    made = run_of(
-        scenario(text), [(sink.samples, window)], ceilings=ceilings, places=(place, reached("model"))
-    )
+    made = run_of(scenario(text), passes, ceilings=ceilings, places=(place, reached("model")))
     way = PathFacts("nas", "10.0.0.2", (), 1500, 1500, False, world.trip_s, (), 1.0)
     return replace(made, routes=(Route("nas", "10.0.0.2", "eth0", "10.0.0.1", None, 1500),), paths=(way,))
 
 
-def foretold(before: World, after: World, *texts: str) -> tuple[Prediction, float]:
+def _later(samples: list[Sample], window: Window, repeat: int) -> tuple[list[Sample], Window]:
+    """As the given repeat, long after the one before."""
+    by = repeat * 100_000 * MS
+    moved = [
+        each._replace(repeat=repeat, start_ns=each.start_ns + by, intended_ns=each.intended_ns + by)
+        for each in samples
+    ]
+    ends = {"start_ns": window.start_ns + by, "end_ns": window.end_ns + by}
+    return moved, replace(window, repeat=repeat, **ends)
+
+
+def foretold(before: World, after: World, *texts: str, repeats: int = 1) -> tuple[Prediction, float]:
     """The prediction, and what the changed world really takes."""
-    run, [window] = measured(before), measured(after).windows
+    run, [window] = measured(before, repeats), measured(after).windows
     return predict(run, analyse(run), texts), seconds(window.end_ns - window.start_ns)
 
 
@@ -108,6 +133,24 @@ def test_a_range_holds_the_truth_where_the_disk_is_hidden(disk: float, depth: in
     assert [each.measure for each in prediction.unknowns] == [
         "pathtrace probe, with `ssh` of host nas in the scenario"
     ]
+
+
+@pytest.mark.parametrize("then", [2.5, 10])
+@pytest.mark.parametrize("disk", [150 * MB, 200 * MB, 300 * MB, 500 * MB])
+def test_the_first_read_of_a_file_tells_of_a_disk_that_a_full_link_hides(disk: float, then: float) -> None:
+    """Of one that is read ahead, the later ones show nothing."""
+    world = World(1, disk, known=False, ahead=True)
+    prediction, truth = foretold(world, replace(world, gbit=then), f"lan={then}GbE", repeats=3)
+    [flow] = prediction.flows
+    assert flow.after_s.low <= truth <= flow.after_s.high
+    assert flow.after_s.high <= 2 * flow.after_s.low
+
+
+def test_a_disk_that_a_full_link_hides_and_that_makes_no_difference_is_not_asked_for() -> None:
+    world = World(1, 20_000 * MB, known=False, ahead=True)
+    prediction, truth = foretold(world, replace(world, gbit=2.5), "lan=2.5GbE", repeats=3)
+    assert prediction.flows[0].after_s.expected == pytest.approx(truth, rel=0.05)
+    assert prediction.unknowns == ()
 
 
 @pytest.mark.parametrize("sizes", [LARGE, SMALL, MIXED])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +58,24 @@ def test_starts_of_the_kept_run_are_not_looked_at() -> None:
 def cycle(times: list[int]) -> Callable[[int], float | None]:
     """Milliseconds of operation n, over and over."""
     return lambda n: float(times[n % len(times)])
+
+
+def handed_over(part: Execution, gaps_ns: Sequence[int]) -> Execution:
+    """With so much before each operation of a single worker."""
+    late = np.cumsum(gaps_ns)
+    return dataclasses.replace(part, start=part.start + late, end=part.end + late)
+
+
+def test_what_hands_operations_over_usually_takes_so_long_again() -> None:
+    sink, window, _ = stream_of(places([[2, 3, 4]], [1]), 200)
+    part = handed_over(recorded(sink.samples, window), [0, *[MS] * 199])
+    assert simulated(part, (1,)) == pytest.approx(seconds(part.wall_ns))
+
+
+def test_a_stall_between_operations_is_not_explained_away() -> None:
+    sink, window, _ = stream_of(places([[2, 3, 4]], [1]), 200)
+    part = handed_over(recorded(sink.samples, window), [0, *[MS] * 198, 500 * MS])
+    assert seconds(part.wall_ns) - simulated(part, (1,)) == pytest.approx(0.5, abs=0.01)
 
 
 SERVICES = st.lists(st.integers(1, 40), min_size=3, max_size=9)
@@ -171,6 +189,17 @@ def test_twice_the_workers_of_a_stage_that_holds_halve_its_time() -> None:
     sink, window, _ = stream_of(places([[1], [10]], [1, 2]), 100)
     part = recorded(sink.samples, window)
     assert simulated(part, (1, 4)) == pytest.approx(0.25, rel=0.03)
+
+
+def test_people_wait_for_the_handing_over_between_the_parts_of_an_answer() -> None:
+    sink, window = ask((lambda n: 1, lambda n: 8, lambda n: 1), requests=10, users=1)
+    part = recorded(sink.samples, window)
+    late = np.arange(len(part)) * MS
+    part = dataclasses.replace(part, start=part.start + late, end=part.end + late)
+    come = np.where(part.stage > 0, part.start - MS, part.start)
+    part = dataclasses.replace(part, intended=come)
+    again = replay_requests(operations_of(part, 3), 1, None)
+    assert again.duration_s == pytest.approx(seconds(int(part.wall_ns)), rel=0.1)
 
 
 def test_what_is_shared_holds_more_workers() -> None:
