@@ -20,6 +20,7 @@ from pathtrace.errors import StoreError
 from pathtrace.places.mounts import mount_of
 
 OWNER = "owner"
+_FOLDER = ".scratch"
 
 _SAME_START_S = 3600.0
 """Clocks are set meanwhile: only a process that began far from the noted time is another one."""
@@ -30,7 +31,7 @@ class Claim:
     """A run's hold on what it makes in a store. Use once: ``take`` a name, ``release`` at the end."""
 
     def __init__(self, store: Path) -> None:
-        self.root = store / ".scratch"
+        self.root = store / _FOLDER
         self._note: Path | None = None
         self._descriptor = -1
 
@@ -96,6 +97,11 @@ def abandoned(root: Path) -> Iterator[Path]:
         if dead and not note.with_suffix("").exists():
             with contextlib.suppress(OSError):
                 note.unlink(missing_ok=True)
+
+
+def living(store: Path) -> frozenset[str]:
+    """Names that are claimed, of runs that go on as far as is known."""
+    return frozenset(note.stem for note in (store / _FOLDER).glob(f"*.{OWNER}"))
 
 
 def _is_dead(note: Path, descriptor: int) -> bool:

@@ -66,6 +66,8 @@ class ScanLocks:
 
     def take(self) -> str | None:
         """None if both are ours now; else who scans, in words. StoreError where no file can be made."""
+        if self._held:
+            return None
         for path in self._paths:
             try:
                 taken = self._take(path)

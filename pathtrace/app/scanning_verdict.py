@@ -1,0 +1,91 @@
+"""Joins what ``analysis`` says of a night: beside the baseline, as expected or not, changed or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pathtrace.analysis.beside import beside, reference
+from pathtrace.analysis.expectations import EXPECTATION, FAILURE, judge, standing, state_of
+from pathtrace.model.history import (
+    CREEP,
+    ENDED,
+    FAILED,
+    GROWTH,
+    INTERRUPTED,
+    NEW,
+    OUTAGE,
+    SKIPPED,
+    STEP,
+    HistoryEntry,
+    Told,
+)
+from pathtrace.model.scanning import ScanReport
+from pathtrace.model.scenario import Scenario
+
+if TYPE_CHECKING:
+    from pathtrace.app import Outcome
+
+_CHANGES = frozenset({STEP, CREEP, OUTAGE, GROWTH})
+_NEWS = (NEW, ENDED)
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """Tonight, all nights of the scenario with it, the chosen baseline, and what earlier nights told."""
+
+    entry: HistoryEntry
+    nights: tuple[HistoryEntry, ...]
+    baseline: str | None
+    told: tuple[Told, ...]
+
+
+def judged(scenario: Scenario, outcome: str, run: Outcome | None, past: Past, waited_s: float) -> ScanReport:
+    """The night's report, but for how long the scan took. Of a skipped or interrupted night nothing is
+    judged."""
+    from pathtrace.analysis.nights import changes
+
+    entry = past.entry
+    bare = ScanReport(entry, scenario.here.name, outcome, 0.0, waited_s, question=scenario.question)
+    if outcome == SKIPPED or entry.status == INTERRUPTED:
+        return bare
+    against = reference(entry, past.nights, past.baseline)
+    besides = () if against is None else beside(entry, against, past.nights)
+    return ScanReport(
+        entry=entry,
+        host=bare.host,
+        outcome=outcome,
+        scan_s=0.0,
+        waited_s=waited_s,
+        against=None if against is None else against.words,
+        beside=besides,
+        expectations=judge(scenario, run.report if run is not None else None, besides, past.told),
+        changes=changes(past.nights, [each for each in past.told if each.kind in _CHANGES]),
+        question=scenario.question,
+        failure=state_of(outcome == FAILED, bool(standing(past.told, FAILURE))),
+    )
+
+
+def told_by(report: ScanReport) -> tuple[Told, ...]:
+    """What this night tells, to be remembered."""
+    night = report.entry.id
+    return (
+        *_failure(report, night),
+        *(
+            Told(EXPECTATION, each.name, night, each.state, night=night)
+            for each in report.expectations
+            if each.state in _NEWS
+        ),
+        *(
+            Told(each.kind, each.name, each.since, each.state, each.ratio, night)
+            for each in report.changes
+            if each.state in _NEWS
+        ),
+    )
+
+
+def _failure(report: ScanReport, night: str) -> Sequence[Told]:
+    if report.failure not in _NEWS:
+        return ()
+    return (Told(FAILURE, report.entry.scenario, night, report.failure, night=night),)

@@ -1,0 +1,130 @@
+"""A scan -> what a terminal shows: what happened, in words first, in a few lines. Fits 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from pathtrace.model.comparison import FASTER, SAME, SLOWER
+from pathtrace.model.history import ENDED, FAILED, INTERRUPTED, NEW, SKIPPED, STANDING, Change
+from pathtrace.model.report import Caveat
+from pathtrace.model.scanning import Beside, Expectation, ScanReport
+from pathtrace.render import wording
+from pathtrace.render.alert_changes import headline
+from pathtrace.render.layout import INDENT, bullet, line
+from pathtrace.units import format_duration, format_ratio
+
+_TIMES = 2.0
+_STATES = {NEW: "new", STANDING: "as told before", ENDED: "over"}
+
+
+def scan_view(report: ScanReport, caveats: Sequence[Caveat], kept: str | None) -> RenderableType:
+    """``kept``: where the night lies; None if it could not be kept."""
+    return Group(*_lines(report, caveats, kept))
+
+
+def _lines(report: ScanReport, caveats: Sequence[Caveat], kept: str | None) -> Iterator[RenderableType]:
+    yield line(_outcome(report), "bold")
+    yield from (line(f"{_said(each, report)}.", indent=INDENT) for each in _flows(report))
+    broken = [_broken(each) for each in report.expectations if each.kept is not True]
+    kept_ones = [_kept(each) for each in report.expectations if each.kept]
+    if kept_ones:
+        yield line(f"As expected: {', '.join(kept_ones)}.", indent=INDENT)
+    for text in (*broken, *map(_change, report.changes)):
+        yield bullet("!", Text(wording.plain(text)))
+    for caveat, subjects in wording.distinct(caveats):
+        yield bullet("?", Text(wording.plain(wording.caveat_line(caveat, subjects)), "dim"))
+    yield line(_where(report, kept), "dim")
+
+
+def _outcome(report: ScanReport) -> str:
+    entry = report.entry
+    reason = f": {entry.reason}" if entry.reason else ""
+    waited = f" after {format_duration(report.waited_s)} of waiting" if report.waited_s >= 1 else ""
+    if report.outcome == SKIPPED:
+        return f"{entry.scenario}: this scan was skipped{waited}{reason}"
+    if report.outcome == FAILED:
+        return f"{entry.scenario}: this scan failed{reason}"
+    if entry.status == INTERRUPTED:
+        return f"{entry.scenario}: this scan was interrupted; what was measured is kept"
+    return f"{entry.scenario}: measured in {format_duration(report.scan_s)}{waited}{_in_all(report)}"
+
+
+def _in_all(report: ScanReport) -> str:
+    if report.against is None:
+        return "; there is nothing yet to hold it against"
+    verdicts = [each.verdict for each in _flows_beside(report)]
+    if any(verdict == SLOWER for verdict in verdicts):
+        return f"; slower than {report.against}"
+    if any(verdict == FASTER for verdict in verdicts):
+        return f"; faster than {report.against}"
+    if verdicts and all(verdict == SAME for verdict in verdicts):
+        return f"; as {report.against}"
+    return f"; no sure difference from {report.against}"
+
+
+def _flows(report: ScanReport) -> list[tuple[str, float]]:
+    return [(each.name, each.median_s) for each in report.entry.took if "/" not in each.name]
+
+
+def _flows_beside(report: ScanReport) -> list[Beside]:
+    return [each for each in report.beside if "/" not in each.name]
+
+
+def _said(flow: tuple[str, float], report: ScanReport) -> str:
+    name, took_s = flow
+    known = next((each for each in report.beside if each.name == name), None)
+    said = f'"{name}" took {format_duration(took_s)}'
+    if known is None:
+        return said
+    hop = _likeliest(name, report) if known.verdict == SLOWER else ""
+    return f"{said}, {_by(known)} ({format_duration(known.then_s)}){hop}"
+
+
+def _by(each: Beside) -> str:
+    """``12 % longer``, with how sure that is where it is not."""
+    if each.verdict == SAME:
+        return "as before"
+    if each.ratio >= _TIMES:
+        by = f"{each.ratio:.2g} times as long"
+    elif each.ratio >= 1:
+        by = f"{format_ratio(each.ratio - 1)} longer"
+    else:
+        by = f"{format_ratio(1 - each.ratio)} less"
+    return by if each.verdict in (SLOWER, FASTER) else f"{by}, which may be chance"
+
+
+def _likeliest(flow: str, report: ScanReport) -> str:
+    """The hop that lost most of the time."""
+    slower = [each for each in report.beside if each.name.startswith(f"{flow}/") and each.verdict == SLOWER]
+    if not slower:
+        return ""
+    most = max(slower, key=lambda each: each.now_s - each.then_s)
+    return f", most of it at {most.name.partition('/')[2]}"
+
+
+def _broken(each: Expectation) -> str:
+    relative = each.limit_s is not None and each.said.startswith("+")
+    limit = f"{each.said} ({wording.duration(each.limit_s)})" if relative else each.said
+    if each.kept is None:
+        return f'"{each.name}" may take {limit}, which is not judged: {each.reason}'
+    state = _STATES[each.state or NEW]
+    return f'"{each.name}" took {wording.duration(each.measured_s)} and may take {limit} ({state})'
+
+
+def _kept(each: Expectation) -> str:
+    return f'"{each.name}" {each.said}' + (" again" if each.state == ENDED else "")
+
+
+def _change(change: Change) -> str:
+    return f"{headline(change)}, since {change.since} ({_STATES.get(change.state, change.state)})"
+
+
+def _where(report: ScanReport, kept: str | None) -> str:
+    if kept is None:
+        return "This night is not in the store."
+    if report.entry.took:
+        return f"More: pathtrace show {report.entry.id}"
+    return f"Kept in {kept}"
