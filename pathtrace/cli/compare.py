@@ -7,34 +7,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pathtrace.cli.fail_on import fail_on_option, is_slower
 from pathtrace.cli.options import debug_option, given_store, json_option, store_option
-from pathtrace.errors import EXIT_DONE, EXIT_NOT_MEASURED, EXIT_VERDICT, UsageError
+from pathtrace.errors import EXIT_DONE, EXIT_NOT_MEASURED, EXIT_VERDICT
 
 if TYPE_CHECKING:
     from pathtrace.app.comparing import ComparedRuns
-
-SLOWER = "slower"
-
-
-def _limit(ctx: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
-    """``slower:5%`` as a ratio."""
-    from pathtrace.units import parse_ratio
-
-    if text is None:
-        return None
-    word, colon, limit = text.partition(":")
-    if word.strip() != SLOWER or not colon:
-        raise UsageError(f"--fail-on {text!r} is not known", hint="write it as in --fail-on slower:5%")
-    return parse_ratio(limit)
 
 
 @click.command("compare")
 @click.argument("before", metavar="BEFORE")
 @click.argument("afters", nargs=-1, required=True, metavar="AFTER...")
 @click.option("--changed", multiple=True, metavar="NAME", help="What was meant to differ: a link, a place, …")
-@click.option(
-    "--fail-on", metavar="slower:5%", callback=_limit, help="Exit code 1 if a flow is so much slower."
-)
+@fail_on_option
 @store_option
 @json_option
 @debug_option
@@ -76,7 +61,7 @@ def _exit_code(found: ComparedRuns, fail_on: float | None) -> int:
     is lost."""
     ratios = [flow.ratio for each in found.comparisons for flow in each.flows]
     known = [ratio for ratio in ratios if ratio is not None]
-    if fail_on is not None and any(each.low > 1 and each.ratio >= 1 + fail_on for each in known):
+    if fail_on is not None and any(is_slower(each.ratio, each.low, fail_on) for each in known):
         return EXIT_VERDICT
     whole = len(known) == len(ratios) and not found.damaged
     return EXIT_DONE if whole else EXIT_NOT_MEASURED

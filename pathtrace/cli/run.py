@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from contextlib import closing
 from pathlib import Path
@@ -25,13 +24,7 @@ from pathtrace.errors import EXIT_DONE, EXIT_NOT_MEASURED
 
 if TYPE_CHECKING:
     from pathtrace.app import Outcome, StopRequest
-    from pathtrace.app.probing import Probing
-    from pathtrace.cli.progress import Watching
-    from pathtrace.model.scenario import Scenario
 
-STOPPING = "stopping once what is under way has finished; press Ctrl-C again to stop at once"
-
-TICK_S = 0.5
 FAULTS_SAID = 5
 """Of operations, each distinct text once; all of them lie with the run."""
 
@@ -70,53 +63,28 @@ def command(
     from pathtrace.cli import event_loop
     from pathtrace.cli.progress import progress_for
     from pathtrace.cli.show import write_outcome
+    from pathtrace.cli.stopping import stoppable
 
     loaded = app.load_scenario(given_scenario(scenario, "run"), os.environ)
     stop = app.StopRequest()
     probing = app.no_probes() if no_probes else app.needed_probes(os.environ)
     with closing(progress_for(loaded, quiet)) as progress:
-        replaying = _replay(loaded, given_store(store), label, progress, stop, probing, until)
-        outcome = event_loop.run(replaying)
+        replaying = app.run(
+            loaded,
+            given_store(store),
+            label=label,
+            progress=progress,
+            stop=stop,
+            probing=probing,
+            until=until,
+        )
+        outcome = event_loop.run(stoppable(replaying, progress, stop))
     write_outcome(outcome, as_json)
     if as_json:
         say_faults(outcome)
     if outcome.unstored is not None:
         raise outcome.unstored
     return exit_code(outcome, stop)
-
-
-async def _replay(
-    scenario: Scenario,
-    store: Path,
-    label: str | None,
-    progress: Watching,
-    stop: StopRequest,
-    probing: Probing,
-    until: float | None,
-) -> Outcome:
-    from pathtrace import app
-    from pathtrace.cli import signals
-
-    def ask(number: int) -> None:
-        if stop.signal is None:
-            progress.message(STOPPING)
-        stop.request(number)
-
-    ticking = asyncio.create_task(_tick(progress), name="progress")
-    try:
-        with signals.passed_on(ask):
-            return await app.run(
-                scenario, store, label=label, progress=progress, stop=stop, probing=probing, until=until
-            )
-    finally:
-        ticking.cancel()
-
-
-async def _tick(progress: Watching) -> None:
-    """Between operations too, so that a command that hangs does not look like pathtrace hanging."""
-    while True:
-        await asyncio.sleep(TICK_S)
-        progress.tick()
 
 
 def say_faults(outcome: Outcome) -> None:
