@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-import resource
 import signal
 import stat
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from pathtrace.errors import StoreError
 from pathtrace.telling.log_file import append
 
+resource = pytest.importorskip("resource", reason="this system has no limits to plant a full disk with")
 WRITERS, LINES = 4, 50
 
 

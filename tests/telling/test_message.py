@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import contextlib
 import time
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from pathtrace.app.telling import doubts_of_ways, reached_nobody, tell
@@ -216,10 +217,7 @@ def test_secrets_show_neither_in_words_nor_in_the_list_of_processes_nor_on_the_t
 def command_lines() -> str:
     """Of this process's children."""
     found = ""
-    for pid in filter(str.isdecimal, os.listdir("/proc")):
-        try:
-            if f"PPid:\t{os.getpid()}\n" in Path(f"/proc/{pid}/status").read_text():
-                found += Path(f"/proc/{pid}/cmdline").read_text()
-        except OSError:
-            continue
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.Error):
+            found += " ".join(child.cmdline())
     return found

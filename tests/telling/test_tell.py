@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
-import os
 import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from pathtrace.app.telling import tell, tell_start
 from pathtrace.model.report import Caveat
@@ -79,7 +81,8 @@ def test_each_way_fails_for_itself(tmp_path: Path) -> None:
 
 
 def test_a_way_of_nothing_but_words_fails_in_words(tmp_path: Path) -> None:
-    ways = {"metrics": "/etc/hostname", "log": "~nobody-of-that-name/log"}
+    (tmp_path / "hosts").write_text("127.0.0.1 localhost\n")
+    ways = {"metrics": str(tmp_path / "hosts"), "log": "~nobody-of-that-name/log"}
     with http_receiver() as web:
         lab = scenario(tmp_path, f"json://127.0.0.1:{web.port}", f"http://127.0.0.1:{web.port}/", **ways)
         metrics, log = told(STEP, lab)
@@ -119,7 +122,7 @@ def test_a_scan_that_is_stopped_while_it_tells_leaves_no_process(tmp_path: Path)
     async def stopped(lab: Scenario) -> None:
         task = asyncio.create_task(tell(STEP, lab, {}))
         deadline = time.monotonic() + 10
-        while not children():
+        while not messengers():
             assert time.monotonic() < deadline
             await asyncio.sleep(0.02)
         task.cancel()
@@ -130,18 +133,16 @@ def test_a_scan_that_is_stopped_while_it_tells_leaves_no_process(tmp_path: Path)
         asyncio.run(
             stopped(scenario(tmp_path, f"json://127.0.0.1:{port}", f"http://127.0.0.1:{check.port}/"))
         )
-    assert children() == []
+    assert messengers() == []
 
 
-def children() -> list[str]:
+def messengers() -> list[int]:
+    """Processes of ours that speak with apprise."""
     found = []
-    for pid in filter(str.isdecimal, os.listdir("/proc")):
-        try:
-            status = Path(f"/proc/{pid}/status").read_text()
-        except OSError:
-            continue
-        if f"PPid:\t{os.getpid()}\n" in status:
-            found.append(pid)
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.Error):
+            if "pathtrace.telling.messenger" in child.cmdline():
+                found.append(child.pid)
     return found
 
 
