@@ -1,4 +1,6 @@
-"""The recipe behind ``compare``: finds the runs, their history, and holds each against the first."""
+"""The recipe behind ``compare`` and the before/after page: finds the runs, their history, and holds each
+against the first.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pathtrace.analysis.comparison import Measured
 from pathtrace.errors import IncomparableError, UsageError
 from pathtrace.model.comparison import Comparison
 
@@ -14,7 +17,10 @@ from pathtrace.model.comparison import Comparison
 class ComparedRuns:
     """Each later run beside the first. ``damaged``: runs of which a part is lost."""
 
+    before: Measured
+    afters: tuple[Measured, ...]
     comparisons: tuple[Comparison, ...]
+    """One for each of ``afters``."""
     damaged: tuple[str, ...]
 
 
@@ -22,7 +28,7 @@ def compare_runs(store: Path, before: str, afters: Sequence[str], changed: Seque
     """IncomparableError, with every reason, if any of the runs cannot be held against the first."""
     from pathtrace.analysis import analyse
     from pathtrace.analysis.comparability import start_of
-    from pathtrace.analysis.comparison import Measured, compare
+    from pathtrace.analysis.comparison import compare
     from pathtrace.store.find import resolve
     from pathtrace.store.foretold import stored_predictions
     from pathtrace.store.history import like_times
@@ -51,4 +57,4 @@ def compare_runs(store: Path, before: str, afters: Sequence[str], changed: Seque
         for each in (first, *others)
         if any(caveat.code == DAMAGED for caveat in each.report.caveats)
     ]
-    return ComparedRuns(tuple(found), tuple(dict.fromkeys(lost)))
+    return ComparedRuns(first, tuple(others), tuple(found), tuple(dict.fromkeys(lost)))

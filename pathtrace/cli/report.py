@@ -1,0 +1,74 @@
+"""``pathtrace report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pathtrace.cli.options import debug_option, given_store, store_option
+from pathtrace.errors import EXIT_DONE, EXIT_NOT_MEASURED, UsageError
+
+MARKDOWN = "md"
+_PLANNED = ("html",)
+
+
+def _known(ctx: click.Context, parameter: click.Parameter, given: str) -> str:
+    if given == MARKDOWN:
+        return given
+    hint = f"--format {MARKDOWN} prints the page as Markdown, from which other programs make HTML"
+    if given in _PLANNED:
+        raise UsageError(f"--format {given} is planned, and not in this version", hint=hint)
+    raise UsageError(f"--format {given!r} is not known", hint=hint)
+
+
+@click.command("report")
+@click.argument("run", default="last")
+@click.argument("after", required=False)
+@click.option("--format", "form", default=MARKDOWN, metavar="md", callback=_known, help="Markdown.")
+@click.option("--changed", multiple=True, metavar="NAME", help="What was meant to differ, as in 'compare'.")
+@store_option
+@debug_option
+def command(run: str, after: str | None, form: str, changed: tuple[str, ...], store: Path | None) -> int:
+    """Print a page on a run, or on a change between two.
+
+    Of one run: question, verdict, task, configuration, result, spread and what
+    was not measured. With AFTER: the question, what was predicted, what was
+    changed and what came of it.
+
+    \b
+    Example:
+      pathtrace report before after --changed lan > change.md
+    """
+    if after is None:
+        if changed:
+            raise UsageError(
+                "--changed is about two runs", hint="name the later run too: report BEFORE AFTER"
+            )
+        return _one(given_store(store), run)
+    return _two(given_store(store), run, after, changed)
+
+
+def _one(store: Path, run: str) -> int:
+    from pathtrace import app
+    from pathtrace.cli import streams
+    from pathtrace.render.markdown import run_page
+
+    outcome = app.show(store, run)
+    streams.write_text(run_page(outcome.run, outcome.report).removesuffix("\n"))
+    return EXIT_NOT_MEASURED if app.is_damaged(outcome.report) else EXIT_DONE
+
+
+def _two(store: Path, before: str, after: str, changed: tuple[str, ...]) -> int:
+    from pathtrace.app.comparing import compare_runs
+    from pathtrace.cli import streams
+    from pathtrace.render.before_after import before_after_page
+
+    found = compare_runs(store, before, (after,), changed)
+    [later], [whole] = found.afters, found.comparisons
+    page = before_after_page(whole, found.before.run, later.run, later.report)
+    streams.write_text(page.removesuffix("\n"))
+    for run in found.damaged:
+        streams.say(f"warning: part of what {run} recorded is lost; what is left was compared")
+    measured = all(flow.ratio is not None for flow in whole.flows)
+    return EXIT_DONE if measured and not found.damaged else EXIT_NOT_MEASURED
