@@ -1,1 +1,1 @@
-"""When scans run: timers of systemd, lines of cron, or a scheduler in the foreground. Knows nothing of runs."""
+"""When scans run: timers of systemd, lines of cron, or a scheduler in the foreground. Knows no runs."""
