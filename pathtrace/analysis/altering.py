@@ -7,6 +7,7 @@ evidence, is for ``rescaling`` and ``resetting``.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -29,6 +30,8 @@ class Course:
     workers: list[int]
     joined: dict[int, tuple[int, bool]] = field(default_factory=dict)
     """Per stage: how many of its operations become one, and whether what each row takes is told apart."""
+    divided: dict[int, tuple[int, Times]] = field(default_factory=dict)
+    """Per stage: into how many each of its operations is divided, and what is then there for each."""
 
 
 @dataclass(slots=True)
@@ -162,6 +165,29 @@ class Join:
 
 
 @dataclass(frozen=True, slots=True)
+class Divide:
+    """Each operation of a stage becomes so many. Each of them has at worst all that was there once (set-up
+    and commit; without ``told`` all of its time), at best as little of it as ``least_s``: a commit of fewer
+    rows is shorter, down to what one sync takes."""
+
+    stage: int
+    count: int
+    told: bool
+    least_s: float
+    rank: int = 0
+
+    def apply(self, altered: Altered) -> None:
+        part = altered.part
+        worst = part.setup + part.finish if self.told else part.elapsed
+        worst = np.minimum(worst, part.elapsed).astype(np.float64)
+        altered.better.divided[self.stage] = (
+            self.count,
+            np.minimum(worst, self.least_s * NANOSECONDS_PER_SECOND),
+        )
+        altered.worse.divided[self.stage] = (self.count, worst)
+
+
+@dataclass(frozen=True, slots=True)
 class Unload:
     """The loading of a model, as its server told of it, leaves the request in which it was."""
 
@@ -221,7 +247,38 @@ def operations_in(course: Course, part: Execution) -> Operations:
     for stage, (count, told) in course.joined.items():
         once = part.setup + part.finish if told else part.elapsed
         operations = _joined(operations, stage, count, once.astype(np.float64))
+    for stage, (count, each) in course.divided.items():
+        operations = _divided(operations, stage, _shares(part, stage, count), each)
     return operations
+
+
+def _shares(part: Execution, stage: int, count: int) -> dict[int, int]:
+    """Into how many operations each is divided: one with fewer bytes than is usual had fewer rows."""
+    rows = np.flatnonzero(part.stage == stage)
+    usual = float(np.median(part.bytes[rows])) if len(rows) else 0.0
+    filled = np.minimum(1.0, part.bytes[rows] / usual) if usual else np.ones(len(rows))
+    shares = np.maximum(1, np.ceil(count * filled)).astype(np.int64)
+    return dict(zip(rows.tolist(), shares.tolist(), strict=True))
+
+
+def _divided(operations: Operations, stage: int, shares: dict[int, int], each: Times) -> Operations:
+    """The parts of an operation come as its results did; the last of them keeps its number."""
+    took, held, stages = list(operations.took_ns), list(operations.held_ns), list(operations.stage)
+    wanted, had = [], 0
+    for needs, row in operations.wanted[stage] or _as_wanted(operations, stage):
+        count = shares[row]
+        once = min(float(each[row]), took[row])
+        of_part, held_part = once + (took[row] - once) / count, held[row] / count
+        for at in range(1, count):
+            wanted.append((had + math.ceil((needs - had) * at / count), len(took)))
+            took.append(of_part)
+            held.append(held_part)
+            stages.append(stage)
+        took[row], held[row], had = of_part, held_part, needs
+        wanted.append((needs, row))
+    all_wanted = tuple(tuple(wanted) if at == stage else pairs for at, pairs in enumerate(operations.wanted))
+    handed = {by: rows for by, rows in operations.handed.items() if operations.stage[by] != stage - 1}
+    return replace(operations, took_ns=took, held_ns=held, stage=stages, wanted=all_wanted, handed=handed)
 
 
 def _joined(operations: Operations, stage: int, count: int, once: Times) -> Operations:

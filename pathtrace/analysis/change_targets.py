@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.link_use import link_ceiling
 from pathtrace.analysis.links import link_name
-from pathtrace.analysis.round_trips import trip_time
+from pathtrace.analysis.round_trips import is_mapped, trip_time
 from pathtrace.errors import UsageError
 from pathtrace.model.prediction import Change, Changed
-from pathtrace.model.scenario import DatabaseSpec, FilesSpec, InferenceSpec, Place, UserSpec
+from pathtrace.model.scenario import Access, DatabaseSpec, FilesSpec, InferenceSpec, Place, UserSpec
 from pathtrace.units import parse_duration, parse_rate
 
 MOST = 4096
@@ -31,6 +31,8 @@ class Target:
     resource: str
     subject: str
     before: float | None
+    word: str | None = None
+    """What it is now, where that is no number."""
 
 
 def parse_changes(texts: Sequence[str], evidence: Evidence) -> tuple[Change, ...]:
@@ -91,7 +93,8 @@ def _of_place(place: Place, evidence: Evidence) -> list[Target]:
     disk = Target(Changed.DISK, f"disk:{name}", name, alone.bytes_per_s if alone else None)
     match place.spec:
         case FilesSpec(depth=depth):
-            return [disk, workers, Target(Changed.DEPTH, f"{name}.depth", name, depth)]
+            access = Target(Changed.ACCESS, f"{name}.access", name, None, _access(place.spec))
+            return [disk, workers, Target(Changed.DEPTH, f"{name}.depth", name, depth), access]
         case DatabaseSpec(batch=batch):
             return [disk, workers, Target(Changed.BATCH, f"{name}.batch", name, batch)]
         case InferenceSpec(url=url):
@@ -100,6 +103,11 @@ def _of_place(place: Place, evidence: Evidence) -> list[Target]:
             return []
         case _:
             return [workers]
+
+
+def _access(spec: FilesSpec) -> str:
+    """How the files are read now, as stated or as their loaders do."""
+    return str(Access.MMAP if is_mapped(spec) else spec.access)
 
 
 def _change(text: str, known: Mapping[str, Target]) -> Change:
@@ -116,7 +124,8 @@ def _change(text: str, known: Mapping[str, Target]) -> Change:
         raise UsageError(error.message, hint=error.hint, where=f"--set {name}") from None
     if after <= 0:
         raise UsageError(f"{value!r} must be more than nothing", where=f"--set {name}")
-    return Change(target.kind, target.resource, target.subject, target.before, after, unit)
+    words = None if target.word is None else (target.word, value)
+    return Change(target.kind, target.resource, target.subject, target.before, after, unit, words=words)
 
 
 def _hint(name: str, known: Mapping[str, Target]) -> str:
@@ -142,6 +151,16 @@ def _true(text: str) -> float:
     return 1.0
 
 
+def _way(text: str) -> float:
+    """One of the ways to read files; the word itself is kept beside."""
+    known = [str(access) for access in Access]
+    if text not in known:
+        near = difflib.get_close_matches(text, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(known)}"
+        raise UsageError(f"{text!r} is no way to read files", hint=hint)
+    return 1.0
+
+
 _VALUES: Mapping[Changed, tuple[Callable[[str], float], str]] = {
     Changed.LINK: (parse_rate, "bytes_per_s"),
     Changed.LATENCY: (parse_duration, "s"),
@@ -150,4 +169,5 @@ _VALUES: Mapping[Changed, tuple[Callable[[str], float], str]] = {
     Changed.DEPTH: (_count(MOST), "count"),
     Changed.WORKERS: (_count(MOST), "count"),
     Changed.LOADED: (_true, "flag"),
+    Changed.ACCESS: (_way, "access"),
 }

@@ -6,14 +6,13 @@ the steps say so.
 
 from __future__ import annotations
 
-from pathtrace.analysis.altering import Hold, Join, Relieve, Staff, Unload, loading_ns
+from pathtrace.analysis.altering import Divide, Hold, Join, Relieve, Staff, Unload, loading_ns
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.executions import Execution
 from pathtrace.analysis.limit import MOSTLY
 from pathtrace.analysis.limits import Judged
 from pathtrace.analysis.rescaling import MOVES, Plan, hold_by_disk, hold_by_link
 from pathtrace.analysis.study import FlowStudy
-from pathtrace.errors import UsageError
 from pathtrace.model.prediction import Change, Changed, Unknown
 from pathtrace.model.scenario import Action, Commit, DatabaseSpec, FilesSpec, FrequencyKind
 from pathtrace.units import format_count
@@ -76,12 +75,9 @@ def _held(index: int, judged: Judged, study: FlowStudy, evidence: Evidence, plan
 
 
 def batch_steps(study: FlowStudy, evidence: Evidence, change: Change, plan: Plan) -> None:
-    """Larger batches: what there is once for each, its set-up and commit, is there less often."""
+    """Larger batches: what there is once for each, its set-up and commit, is there less often; smaller ones:
+    more often."""
     before = change.before or 1.0
-    if change.after < before:
-        raise UsageError(
-            f"a smaller batch than {before:.0f} is not predicted", where=f"--set {change.resource}"
-        )
     for index, judged in study.stages.items():
         stage = judged.figures.stage
         if stage.place != change.subject or stage.action is not Action.INSERT:
@@ -91,10 +87,16 @@ def batch_steps(study: FlowStudy, evidence: Evidence, change: Change, plan: Plan
             plan.remarks.append(f"every row of {stage.place} is committed alone, whatever the batch")
             continue
         told = judged.figures.finish_share >= MOSTLY
+        measure = f"pathtrace run, with `batch: {change.after:.0f}` at {stage.place} in the scenario"
+        what = f"how much of an insert into {stage.place} is there once a batch, how much for each row"
+        if change.after < before:
+            sync = evidence.ceiling(f"commit:{stage.place}")
+            least_s = (sync.latency_s if sync else None) or 0.0
+            plan.steps.append(Divide(index, max(1, round(before / change.after)), told, least_s))
+            plan.hidden[index] = Unknown(what, measure)
+            continue
         plan.steps.append(Join(index, max(1, round(change.after / before)), told))
         if not told:
-            measure = f"pathtrace run, with `batch: {change.after:.0f}` at {stage.place} in the scenario"
-            what = f"how much of an insert into {stage.place} is there once a batch, how much for each row"
             plan.hide(index, what, measure)
 
 

@@ -19,11 +19,13 @@ class Changed(StrEnum):
     DEPTH = "depth"
     WORKERS = "workers"
     LOADED = "loaded"
+    ACCESS = "access"
+    NEW_LINK = "new-link"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """``before`` None: not known. ``unit`` is bytes_per_s, s, count or flag (0 and 1)."""
+    """``before`` None: not known. ``unit`` is bytes_per_s, s, count, flag (0 and 1) or access."""
 
     kind: Changed
     resource: str
@@ -34,7 +36,11 @@ class Change:
     after: float
     unit: str
     source: str | None = None
-    """Where the new value comes from; None: not said."""
+    """Where the new value comes from: text, date, and whose word it is; None: not said."""
+    words: tuple[str, str] | None = None
+    """Before and after, where these are no numbers (``unit`` access)."""
+    hosts: tuple[str, ...] = ()
+    """That a new link joins; ``before`` is then what carries their bytes now."""
 
     @property
     def improves(self) -> bool:
@@ -70,7 +76,8 @@ class SelfCheck:
 class FlowPrediction:
     name: str
     before_s: float
-    after_s: Range
+    after_s: Range | None
+    """None: what was recorded does not tell."""
     bottleneck_after: str
     self_check: SelfCheck
     request: tuple[float, float] | None
@@ -79,8 +86,8 @@ class FlowPrediction:
 
     @property
     def speedup(self) -> float | None:
-        """before / after; None if nothing would be left of it."""
-        return self.before_s / self.after_s.expected if self.after_s.expected else None
+        """before / after; None if nothing would be left of it, or it is not known."""
+        return self.before_s / self.after_s.expected if self.after_s and self.after_s.expected else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +109,53 @@ class Prediction:
     unknowns: tuple[Unknown, ...]
     unchanged: tuple[str, ...]
     """What stays as it is, in words."""
+    stand_ins: tuple[str, ...] = ()
+    """Places of these flows whose data or work pathtrace made up itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """``currency`` None: not said."""
+
+    amount: float
+    currency: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """A change that makes sense for a run, with what it gives. ``settings``: as for ``--set``."""
+
+    settings: tuple[str, ...]
+    free: bool
+    """True of settings and the like, which cost no money."""
+    prediction: Prediction
+    people_seconds_per_day_saved: float
+    """Of flows that people wait for, and longer than is acceptable to them where that was said."""
+    price: Price | None
+
+    @property
+    def seconds_per_day_saved_per_price(self) -> float | None:
+        """Seconds a day for each unit of money; None without a price."""
+        if self.price is None or not self.price.amount:
+            return None
+        return self.prediction.seconds_per_day_saved / self.price.amount
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrades:
+    """Best first: people's waiting before jobs'."""
+
+    run: str
+    self_check: SelfCheck
+    flows: tuple[FlowPrediction, ...]
+    """As they are, with each one's self-check."""
+    ranked: tuple[Upgrade, ...]
+    without_gain: tuple[Upgrade, ...]
+    """Tried, and not worth a second a day, or not 5 % of any flow's time."""
+    content: tuple[str, ...]
+    """Flows that people wait for no longer than is acceptable to them: nothing needs buying for these."""
+    stand_ins: tuple[str, ...] = ()
+    median_only: bool = False
+    """True of a large run: only each flow's median repeat was played again."""
+    left_out: int = 0
+    """Changes that were not tried, since the run is too large for it."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pathtrace.model.prediction import Change, Changed, FlowPrediction, Prediction, SelfCheck
+from pathtrace.model.prediction import Change, Changed, FlowPrediction, Prediction, SelfCheck, Unknown
 from pathtrace.render.figures import Document, finite
 from pathtrace.render.layout import Pairs, bullet, heading, line
-from pathtrace.units import format_both, format_duration, format_rate, format_ratio
+from pathtrace.render.whatif_words import changes_words, gives, is_unchanged, value_words
+from pathtrace.units import format_duration, format_ratio
 
 WHATIF_FORMAT = "pathtrace.whatif/1"
 SELF_CHECK = 0.05
@@ -21,44 +22,52 @@ LITTLE = 0.01
 
 
 def whatif_document(prediction: Prediction) -> Document:
-    """``before`` and ``after`` of a change are numbers in its ``unit``."""
+    """``before`` and ``after`` of a change are numbers in its ``unit``, or words where that is access."""
     document: Document = {
         "format": WHATIF_FORMAT,
         "run": prediction.run,
-        "changes": [
-            {
-                "resource": each.resource,
-                "before": each.before,
-                "after": each.after,
-                "unit": each.unit,
-                "source": each.source,
-            }
-            for each in prediction.changes
-        ],
-        "self_check": _self_check(prediction.self_check),
-        "flows": [_flow_document(flow) for flow in prediction.flows],
+        "changes": [change_document(each) for each in prediction.changes],
+        "self_check": self_check_document(prediction.self_check),
+        "flows": [flow_document(flow) for flow in prediction.flows],
         "seconds_per_day_saved": prediction.seconds_per_day_saved,
         "unknowns": [{"what": each.what, "measure": each.measure} for each in prediction.unknowns],
         "unchanged": list(prediction.unchanged),
+        "stand_ins": list(prediction.stand_ins),
+        "upgrades": None,
     }
     return {key: finite(value) for key, value in document.items()}
 
 
-def _flow_document(flow: FlowPrediction) -> Document:
+def change_document(change: Change) -> Document:
+    before, after = change.words or (change.before, change.after)
+    return {
+        "resource": change.resource,
+        "before": before,
+        "after": after,
+        "unit": change.unit,
+        "source": change.source,
+    }
+
+
+def flow_document(flow: FlowPrediction) -> Document:
     after, request = flow.after_s, flow.request
     return {
         "name": flow.name,
         "before_s": flow.before_s,
-        "after_s": {"expected": after.expected, "low": after.low, "high": after.high},
+        "after_s": None
+        if after is None
+        else {"expected": after.expected, "low": after.low, "high": after.high},
         "speedup": flow.speedup,
         "bottleneck_after": flow.bottleneck_after,
-        "seconds_per_day_saved": flow.seconds_per_day_saved,
-        "request": None if request is None else {"before_s": request[0], "after_s": request[1]},
-        "self_check": _self_check(flow.self_check),
+        "seconds_per_day_saved": None if after is None else flow.seconds_per_day_saved,
+        "request": None
+        if request is None or after is None
+        else {"before_s": request[0], "after_s": request[1]},
+        "self_check": self_check_document(flow.self_check),
     }
 
 
-def _self_check(check: SelfCheck) -> Document:
+def self_check_document(check: SelfCheck) -> Document:
     return {"measured_s": check.measured_s, "simulated_s": check.simulated_s, "error": check.error}
 
 
@@ -66,72 +75,83 @@ def whatif_view(prediction: Prediction) -> RenderableType:
     """What the change gives first, then each flow, then what it rests on."""
     return Group(
         *_head(prediction),
+        *_changes(prediction),
         *_flows(prediction),
-        *_unknowns(prediction),
+        *unknowns(prediction.unknowns),
         *_unchanged(prediction),
-        *_checked(prediction),
+        *checked(prediction.flows),
     )
 
 
 def _head(prediction: Prediction) -> Iterator[RenderableType]:
-    asked = ", ".join(_change(each) for each in prediction.changes)
-    yield line(f"{asked}: {_saved(prediction.seconds_per_day_saved)}.", "bold")
+    """In words what it gives; of flows that stay as they are only the names."""
+    told = sorted(prediction.flows, key=is_unchanged)
+    yield line(f"{changes_words(prediction.changes)}: {'; '.join(gives(flow) for flow in told)}.", "bold")
+    if any(flow.after_s is None for flow in told):
+        yield line("What was recorded does not tell what is not known: measure it.", "yellow")
+    else:
+        yield line(saved_words(prediction.seconds_per_day_saved) + ".")
     for flow in prediction.flows:
-        if flow.after_s.high > WIDE * flow.after_s.low:
+        if flow.after_s is not None and flow.after_s.high > WIDE * flow.after_s.low:
             text = f"The range of {flow.name} is too wide to decide by: measure what is not known first."
             yield line(text, "yellow")
+    if prediction.stand_ins:
+        names = ", ".join(prediction.stand_ins)
+        yield line(f"Rests on stand-ins ({names}): real parts may gain more or less.", "yellow")
 
 
-def _saved(seconds_per_day: float) -> str:
+def saved_words(seconds_per_day: float) -> str:
+    """A sentence without its end."""
     if abs(seconds_per_day) < LITTLE:
-        return "saves nothing"
-    word = "saves about" if seconds_per_day > 0 else "costs about"
+        return "Saves nothing"
+    word = "Saves about" if seconds_per_day > 0 else "Costs about"
     return f"{word} {format_duration(abs(seconds_per_day))} a day"
 
 
-def _change(change: Change) -> str:
-    before = _value(change, change.before)
+def _changes(prediction: Prediction) -> Iterator[RenderableType]:
+    yield heading(
+        "Change" if len(prediction.changes) == 1 else "Changes",
+        "made together" * (len(prediction.changes) > 1),
+    )
+    yield Pairs(tuple((each.resource, _change(each)) for each in prediction.changes))
+
+
+def _change(change: Change) -> Text:
+    before, after = value_words(change, change.before), value_words(change, change.after)
     if change.kind is Changed.LOADED:
-        return f"{change.subject} loaded"
-    return f"{change.resource} {'' if before is None else f'{before} '}→ {_value(change, change.after)}"
-
-
-def _value(change: Change, value: float | None) -> str | None:
-    if value is None:
-        return None
-    match change.unit:
-        case "bytes_per_s":
-            return format_both(value) if change.kind is Changed.LINK else format_rate(value)
-        case "s":
-            return format_duration(value)
-        case _:
-            return f"{value:.0f}"
+        text = Text("in memory at every request")
+    elif change.kind is Changed.NEW_LINK:
+        now = f", which has {before} now" if before else ""
+        text = Text(f"{after}, for what crosses between {' and '.join(change.hosts)}{now}")
+    else:
+        text = Text(f"{before or 'not known'} → {after}")
+    return text.append(f"\nsaid by: {change.source}", "dim") if change.source else text
 
 
 def _flows(prediction: Prediction) -> Iterator[RenderableType]:
-    yield heading("Flows", "predicted")
-    yield Pairs(tuple((flow.name, Text(_flow(flow))) for flow in prediction.flows))
+    changed = [flow for flow in prediction.flows if flow.after_s is not None and not is_unchanged(flow)]
+    if changed:
+        yield heading("Flows", "predicted")
+        yield Pairs(tuple((flow.name, Text(_flow(flow))) for flow in changed))
 
 
 def _flow(flow: FlowPrediction) -> str:
-    after = flow.after_s
-    if after.low == after.expected == after.high == flow.before_s:
-        return f"{format_duration(flow.before_s)}, unchanged"
-    speedup = "" if flow.speedup is None else f", {flow.speedup:.2f}×"
+    speedup = "" if flow.speedup is None else f"{flow.speedup:.2f} times as fast; "
     text = (
-        f"{format_duration(flow.before_s)} → {format_duration(after.expected)} "
-        f"({format_duration(after.low)} to {format_duration(after.high)}){speedup}; "
-        f"then limited by: {flow.bottleneck_after}"
+        f"{speedup}then limited by {flow.bottleneck_after}; {saved_words(flow.seconds_per_day_saved).lower()}"
     )
-    if flow.request is not None:
-        text += f"\na request: {format_duration(flow.request[0])} → {format_duration(flow.request[1])}"
+    if flow.request is not None and flow.after_s is not None:
+        text += (
+            f"\nall its requests: {format_duration(flow.before_s)} → {format_duration(flow.after_s.expected)}"
+        )
     return text
 
 
-def _unknowns(prediction: Prediction) -> Iterator[RenderableType]:
-    if prediction.unknowns:
-        yield heading("Not known")
-    for each in prediction.unknowns:
+def unknowns(entries: Sequence[Unknown]) -> Iterator[RenderableType]:
+    """Each with what would tell."""
+    if entries:
+        yield heading("Not known", "and what would tell")
+    for each in entries:
         yield bullet("?", Text(each.what).append(f"\n{each.measure}", "dim"))
 
 
@@ -141,15 +161,24 @@ def _unchanged(prediction: Prediction) -> Iterator[RenderableType]:
     yield from (bullet("-", Text(text)) for text in prediction.unchanged)
 
 
-def _checked(prediction: Prediction) -> Iterator[RenderableType]:
+def is_sound(flow: FlowPrediction) -> bool:
+    """True if playing it again without a change gives what was measured, nearly enough."""
+    return abs(flow.self_check.error) <= SELF_CHECK
+
+
+def checked(flows: Sequence[FlowPrediction]) -> Iterator[RenderableType]:
+    """Each flow's self-check."""
     yield heading("Self-check", "the run played again without a change")
-    for flow in prediction.flows:
-        check = flow.self_check
-        sound = abs(check.error) <= SELF_CHECK
-        text = (
-            f"{flow.name}: {format_duration(check.simulated_s)} for {format_duration(check.measured_s)} "
-            f"measured ({'+' if check.error > 0 else ''}{format_ratio(check.error)})"
-        )
-        if not sound:
+    for flow in flows:
+        text = check_words(flow)
+        if not is_sound(flow):
             text += f": more than {format_ratio(SELF_CHECK)} off, so take its prediction with care"
-        yield line(text, "" if sound else "yellow", indent=2)
+        yield line(text, "" if is_sound(flow) else "yellow", indent=2)
+
+
+def check_words(flow: FlowPrediction) -> str:
+    check = flow.self_check
+    return (
+        f"{flow.name}: {format_duration(check.simulated_s)} for {format_duration(check.measured_s)} "
+        f"measured ({'+' if check.error > 0 else ''}{format_ratio(check.error)})"
+    )

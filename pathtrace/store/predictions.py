@@ -6,7 +6,7 @@ Knows the file and its format number; what stands in a prediction is for ``rende
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,17 @@ FORMAT = "pathtrace.predictions/1"
 
 def add_prediction(folder: Path, at: str, document: Mapping[str, Any]) -> None:
     """Put one more behind those that are there. ``at``: ISO 8601. StoreError, RunFileError."""
-    kept = (*read_predictions(folder), {"predicted_at": at, **document})
+    add_predictions(folder, at, [document])
+
+
+def add_predictions(folder: Path, at: str, documents: Sequence[Mapping[str, Any]]) -> None:
+    """The same of several, written once. What stands there already keeps the time when it was first said."""
+    kept = list(read_predictions(folder))
+    known = [{key: value for key, value in each.items() if key != "predicted_at"} for each in kept]
+    new = [each for each in documents if each not in known]
+    if not new:
+        return
+    kept += [{"predicted_at": at, **each} for each in new]
     text = json.dumps({"format": FORMAT, "predictions": kept}, indent=1, allow_nan=False)
     write_document(folder, PREDICTIONS, text + "\n")
 

@@ -70,6 +70,8 @@ def test_what_can_be_set_follows_from_what_the_flows_use() -> None:
         ("weights.depth=1.5", "'1.5' is not a whole number from 1 to 4,096", ""),
         ("weights.depth=99999", "'99999' is not a whole number from 1 to 4,096", ""),
         ("weights.depth=9" + "9" * 40, "is not a whole number from 1 to 4,096", ""),
+        ("weights.access=reed", "'reed' is no way to read files", "did you mean 'read'?"),
+        ("weights.access=telepathy", "is no way to read files", "one of read, mmap, direct"),
     ],
 )
 def test_what_cannot_be_is_refused_with_what_is_nearest(text: str, message: str, hint: str) -> None:
@@ -82,6 +84,12 @@ def test_what_cannot_be_is_refused_with_what_is_nearest(text: str, message: str,
 def test_a_model_can_only_be_thought_loaded() -> None:
     with pytest.raises(UsageError, match="'false' is not 'true'"):
         parse_changes(("model.loaded=false",), at_home())
+
+
+def test_the_way_to_read_is_a_word_before_and_after() -> None:
+    assert parse_changes(("weights.access=direct",), far_away()) == (
+        Change(Changed.ACCESS, "weights.access", "weights", None, 1, "access", words=("read", "direct")),
+    )
 
 
 def test_the_same_thing_is_not_set_twice() -> None:

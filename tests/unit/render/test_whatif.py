@@ -63,6 +63,8 @@ def test_the_document_has_the_keys_that_it_promises() -> None:
         "seconds_per_day_saved",
         "unknowns",
         "unchanged",
+        "stand_ins",
+        "upgrades",
     ]
     assert document["format"] == "pathtrace.whatif/1"
     assert document["changes"] == [
@@ -90,16 +92,42 @@ def test_the_document_has_the_keys_that_it_promises() -> None:
     }
 
 
+def test_what_is_not_known_is_null_and_never_nothing() -> None:
+    words = Change(
+        Changed.ACCESS, "weights.access", "weights", None, 1, "access", "a test; 2026; own", ("mmap", "read")
+    )
+    document = whatif_document(
+        replace(PREDICTION, changes=(words,), flows=(replace(LOAD, after_s=None, seconds_per_day_saved=0.0),))
+    )
+    assert document["changes"] == [
+        {
+            "resource": "weights.access",
+            "before": "mmap",
+            "after": "read",
+            "unit": "access",
+            "source": "a test; 2026; own",
+        }
+    ]
+    [flow] = document["flows"]  # type: ignore[misc]
+    assert (flow["after_s"], flow["speedup"], flow["seconds_per_day_saved"]) == (None, None, None)
+
+
 def test_the_answer_comes_first_then_each_flow_then_what_it_rests_on() -> None:
     assert shown(PREDICTION) == (
-        "link:lan 942 Mbit/s (118 MB/s) → 10 Gbit/s (1250 MB/s), link:lan.latency → 200\n"
-        "µs, library.batch 100 → 500: saves about 2 min 20 s a day.\n"
+        "10GbE on lan and a round trip of 200 µs on lan and batch 500 at library: load\n"
+        "3.4 s → 2 s (1.9 s – 2.1 s); answer unchanged.\n"
+        "Saves about 2 min 20 s a day.\n"
+        "\n"
+        "Changes  made together\n"
+        "  link:lan          942 Mbit/s (118 MB/s) → 10 Gbit/s (1250 MB/s)\n"
+        "  link:lan.latency  not known → 200 µs\n"
+        "  library.batch     100 → 500\n"
         "\n"
         "Flows  predicted\n"
-        "  load    3.4 s → 2 s (1.9 s to 2.1 s), 1.70×; then limited by: disk:weights\n"
-        "  answer  20 s, unchanged\n"
+        "  load  1.70 times as fast; then limited by disk:weights; saves about 2 min 20 s\n"
+        "        a day\n"
         "\n"
-        "Not known\n"
+        "Not known  and what would tell\n"
         "  ? how fast the disk is\n"
         "    pathtrace probe\n"
         "\n"
@@ -120,5 +148,19 @@ def test_a_range_that_decides_nothing_says_so() -> None:
 
 
 def test_what_costs_time_does_not_save_it() -> None:
-    assert "costs about 2 min 20 s a day" in shown(replace(PREDICTION, seconds_per_day_saved=-140.0))
-    assert "saves nothing" in shown(replace(PREDICTION, seconds_per_day_saved=0.0))
+    assert "Costs about 2 min 20 s a day" in shown(replace(PREDICTION, seconds_per_day_saved=-140.0))
+    assert "Saves nothing" in shown(replace(PREDICTION, seconds_per_day_saved=0.0))
+
+
+def test_what_was_not_recorded_is_not_called_unchanged() -> None:
+    text = shown(replace(PREDICTION, flows=(replace(LOAD, after_s=None),)))
+    assert "load\nnot known." in text
+    assert "What was recorded does not tell what is not known: measure it." in text
+    assert "a day" not in text
+
+
+def test_stand_ins_and_sources_are_named() -> None:
+    link = replace(PREDICTION.changes[0], source="data sheet; 2026-03; vendor")
+    text = shown(replace(PREDICTION, changes=(link,), stand_ins=("model",)))
+    assert "Rests on stand-ins (model): real parts may gain more or less." in text
+    assert "said by: data sheet; 2026-03; vendor" in text

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pathtrace.errors import RunFileError
-from pathtrace.store.predictions import add_prediction, read_predictions
+from pathtrace.store.predictions import add_prediction, add_predictions, read_predictions
 
 
 def test_predictions_are_kept_in_order_and_nothing_is_left_beside_them(tmp_path: Path) -> None:
@@ -25,3 +25,13 @@ def test_a_damaged_file_is_refused_and_stays_as_it_is(text: str, tmp_path: Path)
     with pytest.raises(RunFileError, match=r"predictions\.json"):
         add_prediction(tmp_path, "2026-11-30T09:00:00+00:00", {})
     assert (tmp_path / "predictions.json").read_text() == text
+
+
+def test_several_are_kept_at_once_and_what_was_said_before_keeps_its_time(tmp_path: Path) -> None:
+    add_prediction(tmp_path, "2026-11-30T10:00:00+00:00", {"run": "a"})
+    add_predictions(tmp_path, "2026-11-30T11:00:00+00:00", [{"run": "a"}, {"run": "b"}])
+    add_predictions(tmp_path, "2026-11-30T12:00:00+00:00", [])
+    assert [(each["predicted_at"][11:13], each["run"]) for each in read_predictions(tmp_path)] == [
+        ("10", "a"),
+        ("11", "b"),
+    ]
