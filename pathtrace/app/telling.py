@@ -121,7 +121,7 @@ async def _log(
     from pathtrace.telling.log_file import append
 
     path = Path(scenario.tell.log)
-    line = json.dumps(_without_secrets(finite(dict(document)), scrub), ensure_ascii=False, allow_nan=False)
+    line = json.dumps(finite(_without_secrets(document, scrub)), ensure_ascii=False, allow_nan=False)
     return await _written("tell.log", lambda: append(path.expanduser(), line))
 
 

@@ -16,6 +16,9 @@ from pathtrace.render.alert_news import News, named
 from pathtrace.render.wording import plain
 from pathtrace.units import format_duration
 
+_MOST = 5
+"""So many are told in full: some services take no more than 4,000 letters."""
+
 
 def alert(report: ScanReport) -> Message | None:
     """What is to be told of this scan; None where there is nothing new and nothing over."""
@@ -24,9 +27,15 @@ def alert(report: ScanReport) -> Message | None:
         return None
     more = f", and {len(news) - 1} more" if len(news) > 1 else ""
     title = f"{report.entry.scenario} on {report.host}: {news[0].headline}{more}"
-    paragraphs = ["\n".join(each.lines) for each in news]
-    parts = [*paragraphs, *_still(report), _next(news, report), _footer(report)]
-    return Message(plain(title), plain("\n\n".join(parts)), all(each.good for each in news))
+    paragraphs = ["\n".join(each.lines) for each in news[:_MOST]]
+    parts = [*paragraphs, *_rest(news[_MOST:]), *_still(report), _next(news, report), _footer(report)]
+    line = " ".join(plain(title).split())  # a mail's subject, among others
+    return Message(line, plain("\n\n".join(parts)), all(each.good for each in news))
+
+
+def _rest(news: list[News]) -> Iterator[str]:
+    if news:
+        yield "And: " + "; ".join(each.headline for each in news) + "."
 
 
 def in_short(report: ScanReport) -> str:

@@ -52,9 +52,14 @@ async def _answer(client: httpx.AsyncClient, target: httpx.URL, what: str, text:
         try:
             if what == START:
                 return await client.get(target)
-            return await client.post(target, content=text.encode()[:_MOST_BYTES])
+            return await client.post(target, content=_cut(text))
         except httpx.ConnectError:
             if not left:
                 raise
             await asyncio.sleep(_PAUSE_S)
     raise AssertionError("unreachable: the last try returns or raises")
+
+
+def _cut(text: str) -> bytes:
+    """As much of it as is kept, in whole characters."""
+    return text.encode()[:_MOST_BYTES].decode("utf-8", "ignore").encode()

@@ -128,6 +128,23 @@ def test_words_of_others_cannot_steer_a_terminal_and_odd_names_can_be_typed() ->
     assert "pathtrace history 'my files; rm' --flow index" in message.body
 
 
+def test_many_news_fit_into_a_message() -> None:
+    changes = [replace(example.STEP, name=f"flow-{number}", also=()) for number in range(30)]
+    message = alert(example.with_changes(*changes))
+    assert message is not None
+    assert message.title == "household-archive on workstation: flow-0 takes 2.9 times as long, and 29 more"
+    assert message.body.count("Limited by") == 5
+    assert "And: flow-5 takes 2.9 times as long; flow-6 takes" in message.body
+    assert len(message.body) < 4000
+
+
+def test_a_title_is_one_line_whatever_a_scenario_is_called() -> None:
+    entry = replace(example.ENTRY, scenario="lab\nBcc: somebody@example.org")
+    message = alert(replace(example.with_changes(example.STEP), entry=entry))
+    assert message is not None
+    assert message.title.startswith("lab Bcc: somebody@example.org on workstation: ")
+
+
 def test_a_night_is_named_where_the_reader_is() -> None:
     assert night("20261127-231503-cd34", example.ENTRY.at.tzinfo) == "Sat 28 Nov 2026"
     assert night("20261127-231503-cd34", None) == "Fri 27 Nov 2026"

@@ -99,7 +99,7 @@ def test_secrets_are_in_nothing_that_is_told(tmp_path: Path) -> None:
         expectations=(replace(example.BROKEN, said=f"+20% {SECRET}", reason=url),),
         changes=(replace(example.STEP, marks=(replace(example.MARKS[0], after=url),)),),
     )
-    document = {"reason": url, "deep": [{SECRET: (url, 1.5, None, True)}], "odd": float("nan")}
+    document = {"reason": url, "deep": [{SECRET: (url, 1.5, float("inf"), True)}], "odd": float("nan")}
     with http_receiver() as hook, http_receiver() as check:
         port = f"json://127.0.0.1:{hook.port}/${{HUB_TOKEN}}"
         lab = scenario(tmp_path, port, f"http://127.0.0.1:{check.port}/{SECRET}")
