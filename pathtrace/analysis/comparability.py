@@ -85,8 +85,15 @@ def _other_workload(before: Run, after: Run, work: Sequence[Difference]) -> Iter
             continue
         what = "other prompt or output lengths" if each.what in _LENGTHS else "another workload"
         text = f"{what}: {each.what} was {each.before or 'not set'}, is {each.after or 'not set'}"
-        remedy = f" (if that is the change to be judged: --changed {each.what})"
-        yield text + (remedy if may_change(each.what) else "")
+        yield text + _remedy(each)
+
+
+def _remedy(each: Difference) -> str:
+    if may_change(each.what):
+        return f" (if that is the change to be judged: --changed {each.what})"
+    if each.what == "workload.users" and each.before and each.after:
+        return f" (users: [{each.before}, {each.after}] in one scenario measures each)"
+    return ""
 
 
 def _other_data(before: Run, after: Run) -> Iterator[str]:
