@@ -13,6 +13,7 @@ from pathtrace.model.report import Caveat
 from pathtrace.model.scanning import Beside, Expectation, ScanReport
 from pathtrace.render import wording
 from pathtrace.render.alert_changes import headline
+from pathtrace.render.alert_news import night
 from pathtrace.render.layout import INDENT, bullet, line
 from pathtrace.units import format_duration, format_ratio
 
@@ -32,7 +33,7 @@ def _lines(report: ScanReport, caveats: Sequence[Caveat], kept: str | None) -> I
     kept_ones = [_kept(each) for each in report.expectations if each.kept]
     if kept_ones:
         yield line(f"As expected: {', '.join(kept_ones)}.", indent=INDENT)
-    for text in (*broken, *map(_change, report.changes)):
+    for text in (*broken, *(_change(each, report) for each in report.changes)):
         yield bullet("!", Text(wording.plain(text)))
     for caveat, subjects in wording.distinct(caveats):
         yield bullet("?", Text(wording.plain(wording.caveat_line(caveat, subjects)), "dim"))
@@ -61,7 +62,7 @@ def _in_all(report: ScanReport) -> str:
     if any(verdict == FASTER for verdict in verdicts):
         return f"; faster than {report.against}"
     if verdicts and all(verdict == SAME for verdict in verdicts):
-        return f"; as {report.against}"
+        return f"; as before, by {report.against}"
     return f"; no sure difference from {report.against}"
 
 
@@ -80,20 +81,18 @@ def _said(flow: tuple[str, float], report: ScanReport) -> str:
     if known is None:
         return said
     hop = _likeliest(name, report) if known.verdict == SLOWER else ""
-    return f"{said}, {_by(known)} ({format_duration(known.then_s)}){hop}"
+    chance = "" if known.verdict in (SAME, SLOWER, FASTER) else ", which may be chance"
+    return f"{said}, {_by(known)} ({format_duration(known.then_s)}){chance}{hop}"
 
 
 def _by(each: Beside) -> str:
-    """``12 % longer``, with how sure that is where it is not."""
+    """``12 % longer than before``."""
     if each.verdict == SAME:
         return "as before"
     if each.ratio >= _TIMES:
-        by = f"{each.ratio:.2g} times as long"
-    elif each.ratio >= 1:
-        by = f"{format_ratio(each.ratio - 1)} longer"
-    else:
-        by = f"{format_ratio(1 - each.ratio)} less"
-    return by if each.verdict in (SLOWER, FASTER) else f"{by}, which may be chance"
+        return f"{each.ratio:.2g} times as long as before"
+    more = each.ratio >= 1
+    return f"{format_ratio(abs(each.ratio - 1))} {'longer' if more else 'less'} than before"
 
 
 def _likeliest(flow: str, report: ScanReport) -> str:
@@ -118,8 +117,9 @@ def _kept(each: Expectation) -> str:
     return f'"{each.name}" {each.said}' + (" again" if each.state == ENDED else "")
 
 
-def _change(change: Change) -> str:
-    return f"{headline(change)}, since {change.since} ({_STATES.get(change.state, change.state)})"
+def _change(change: Change, report: ScanReport) -> str:
+    since = night(change.since, report.entry.at.tzinfo)
+    return f"{headline(change)}, since {since} ({_STATES[change.state]})"
 
 
 def _where(report: ScanReport, kept: str | None) -> str:
