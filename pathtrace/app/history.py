@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pathtrace.errors import PathtraceError, UsageError
-from pathtrace.model.history import PastScenario
+from pathtrace.model.history import CHANGES, PastScenario
 from pathtrace.model.report import Caveat
 from pathtrace.store.index import History, set_newer_aside
 from pathtrace.store.index_file import NewerIndexError
@@ -69,7 +69,8 @@ def _scenario(history: History, name: str, asked: Asked) -> PastScenario:
     """Changes are found among all nights, also where the last few are asked for."""
     from pathtrace.analysis.nights import changes, marks
 
-    entries, told = history.entries(name), history.told(name)
+    entries = history.entries(name)
+    told = tuple(each for each in history.told(name) if each.kind in CHANGES)
     shown = entries if asked.limit is None else entries[-asked.limit :]
     since = shown[0].id if shown else ""
     return PastScenario(

@@ -15,6 +15,8 @@ SKIPPED, FAILED = "skipped", "failed"
 STEP, CREEP, OUTAGE, GROWTH = "step", "creep", "outage", "growth"
 """Kinds of change: at once, little by little, not measurable any more, more work than before."""
 
+CHANGES = (STEP, CREEP, OUTAGE, GROWTH)
+
 NEW, STANDING, ENDED = "new", "standing", "ended"
 """Whether a change is to be told, was told, or is to be told to be over."""
 

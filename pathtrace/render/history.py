@@ -6,7 +6,7 @@ decided; how a change is put into words is for ``history_words``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import pairwise
 from statistics import median
@@ -72,7 +72,7 @@ def _trends(past: PastScenario, flow: str | None) -> Iterator[RenderableType]:
     like = _like_the_last(past.entries)
     if not like:
         return
-    times = {name: _times(like, name) for name in _names(like[-1], flow)}
+    times = _times(like, _names(like, flow))
     then = "baseline" if past.baseline is not None and past.baseline in like else "usual"
     yield heading(f"Trend of {past.name}", tally(past))
     header = ("", then, "last", "change", "oldest to newest")
@@ -96,14 +96,21 @@ def _like_the_last(entries: Sequence[HistoryEntry]) -> tuple[HistoryEntry, ...]:
     )
 
 
-def _names(last: HistoryEntry, flow: str | None) -> tuple[str, ...]:
-    """Of the last night, each flow's own first; of a night without figures none."""
-    return tuple(each.name for each in last.took if flow in (None, each.name.partition("/")[0]))
+def _names(like: Sequence[HistoryEntry], flow: str | None) -> tuple[str, ...]:
+    """As the last night that has figures names them, each flow's own first; what it lacks behind."""
+    last = next((entry.took for entry in reversed(like) if entry.took), ())
+    found = dict.fromkeys(each.name for took in (last, *(entry.took for entry in like)) for each in took)
+    return tuple(name for name in found if flow in (None, name.partition("/")[0]))
 
 
-def _times(entries: Sequence[HistoryEntry], name: str) -> tuple[float | None, ...]:
-    found = ((took for took in entry.took if took.name == name) for entry in entries)
-    return tuple(took.median_s if (took := next(each, None)) is not None else None for each in found)
+def _times(entries: Sequence[HistoryEntry], names: Sequence[str]) -> Mapping[str, list[float | None]]:
+    """Of each its medians, night by night; None where it was not measured."""
+    found: dict[str, list[float | None]] = {name: [None] * len(entries) for name in names}
+    for number, entry in enumerate(entries):
+        for took in entry.took:
+            if took.name in found:
+                found[took.name][number] = took.median_s
+    return found
 
 
 def _trend_row(name: str, times: Sequence[float | None], baseline: HistoryEntry | None) -> Row:
@@ -112,7 +119,7 @@ def _trend_row(name: str, times: Sequence[float | None], baseline: HistoryEntry 
     now_s = known[-1] if known else None
     then_s = median(known[:-1]) if len(known) > 1 else None
     if baseline is not None:
-        then_s = next(iter(_times((baseline,), name)))
+        then_s = next((took.median_s for took in baseline.took if took.name == name), None)
     cells = (wording.duration(then_s), wording.duration(now_s), _change(then_s, now_s), trend(times))
     return Row((f"  {hop}" if hop else flow, *cells))
 
