@@ -16,6 +16,7 @@ LONGEST_COMMAND = 998
 
 _PLAIN = re.compile(r"[A-Za-z0-9@+=:,./_-]+")
 _CONTROL = re.compile("[\x01-\x1f\x7f]")
+_UNSAFE_PROGRAM = re.compile("[\x01-\x1f\x7f\"'\\\\]")
 _PIECES = re.compile("[\x01-\x1f\x7f]|'+|\\\\|[^\x01-\x1f\x7f'\\\\]+")
 
 
@@ -34,6 +35,11 @@ def systemd_word(text: str) -> str:
         return text
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + _CONTROL.sub(lambda sign: f"\\x{ord(sign[0]):02x}", escaped) + '"'
+
+
+def started(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Words that systemd can start: a program whose name it finds unsafe is started by sh."""
+    return ("/bin/sh", "-c", 'exec "$@"', "sh", *words) if _UNSAFE_PROGRAM.search(words[0]) else words
 
 
 def systemd_path(text: str, key: str) -> str:

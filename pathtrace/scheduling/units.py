@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pathtrace.model.schedule import SYSTEM, Job
 from pathtrace.scheduling import metadata
-from pathtrace.scheduling.quoting import systemd_path, systemd_word
+from pathtrace.scheduling.quoting import started, systemd_path, systemd_word
 from pathtrace.scheduling.times import Times
 
 SECTION = "[X-Pathtrace]"
@@ -45,7 +45,7 @@ def units(job: Job, times: Times, scope: str) -> Units:
 
 def _service(job: Job, scope: str) -> str:
     """A scan ended by SIGTERM stored what it had, so 143 is no failure; a verdict (1) shows as one."""
-    command = " ".join(map(systemd_word, job.words))
+    command = " ".join(map(systemd_word, started(job.words)))
     secrets = f"EnvironmentFile={systemd_path(job.env_file, 'EnvironmentFile')}\n" if job.env_file else ""
     return f"""\
 {_HEAD}[Unit]

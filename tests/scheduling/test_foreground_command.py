@@ -1,0 +1,79 @@
+"""``pathtrace schedule run`` as a process, with real signals and a real scan."""
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import STAND_INS, command, environment
+
+
+def started(folder: Path, *more: str, **variables: str) -> subprocess.Popen[str]:
+    (folder / "my lab.yaml").write_text(STAND_INS)
+    words = command("schedule", "run", "my lab.yaml", "--store", "runs", *more)
+    return subprocess.Popen(
+        words,
+        cwd=folder,
+        env=environment(folder, **variables),
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for(process: subprocess.Popen[str], words: str) -> str:
+    assert process.stderr is not None
+    for line in process.stderr:
+        if words in line:
+            return line
+    raise AssertionError(f"it ended without saying {words!r}")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_it_ends_at_once_on_a_signal_while_it_sleeps(
+    number: signal.Signals, code: int, tmp_path: Path
+) -> None:
+    process = started(tmp_path, "--at", "03:17")
+    assert " 03:17" in wait_for(process, "next scan: ")
+    process.send_signal(number)
+    out, err = process.communicate(timeout=10)
+    assert (process.returncode, out, err) == (code, "", "stopped\n")
+
+
+@pytest.mark.timeout(170)
+def test_it_scans_each_minute_outlives_a_failed_scan_and_ends_with_the_scan_that_goes_on(
+    tmp_path: Path,
+) -> None:
+    secrets = tmp_path / "secrets"
+    secrets.write_text("WORD=none\n")
+    process = started(tmp_path, "--every", "1min", "--env-file", "secrets")
+    try:
+        wait_for(process, "next scan: ")
+        secrets.write_text("nonsense\n")
+        assert "not NAME=value" in wait_for(process, "could not be started")
+        secrets.write_text("WORD=some\n")
+        wait_for(process, "scan starts")
+        nights = tmp_path / "runs"
+        while not any(path.name[:1].isdigit() for path in nights.glob("*")):
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=40)
+        assert process.returncode == 143
+        assert err.splitlines()[-1] == "stopped"
+        assert "scan ended after" in err
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_scenario_that_cannot_be_used_ends_it_before_it_sleeps(tmp_path: Path) -> None:
+    words = command("schedule", "run", "gone.yaml")
+    done = subprocess.run(
+        words, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, timeout=30
+    )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[0].endswith(
+        "gone.yaml: cannot read the scenario: No such file or directory"
+    )
