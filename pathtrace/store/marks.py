@@ -31,6 +31,7 @@ ATTACHED = "attached"
 
 _ODD = re.compile(r"[^\w.+-]+")
 _LONGEST_NAME = 100
+_UNFINISHED = ".attach."
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ def attach(folder: Path, source: Path) -> str:
         raise UsageError(
             f"cannot attach: {(error.strerror or str(error)).lower()}", where=str(source)
         ) from error
-    with reading:
+    with reading, _alone(folder):
         if not source.is_file():
             raise UsageError("cannot attach: it is not a file", where=str(source))
         into = folder / ATTACHED
@@ -107,7 +108,7 @@ def attach(folder: Path, source: Path) -> str:
 
 def _copied(source: int, into: Path, name: str) -> str:
     """Under a name that was free; the whole file or none."""
-    descriptor, temporary = tempfile.mkstemp(prefix=".attach.", dir=into)
+    descriptor, temporary = tempfile.mkstemp(prefix=_UNFINISHED, dir=into)
     try:
         with os.fdopen(descriptor, "wb") as target, os.fdopen(os.dup(source), "rb") as content:
             shutil.copyfileobj(content, target, 1 << 20)
@@ -150,9 +151,17 @@ def _alone(folder: Path) -> Iterator[None]:
     try:
         with contextlib.suppress(OSError):  # a file system without locks
             fcntl.flock(descriptor, fcntl.LOCK_EX)
+            _remove_leavings(folder)
         yield
     finally:
         os.close(descriptor)
+
+
+def _remove_leavings(folder: Path) -> None:
+    """What a killed process had begun to write here; whoever has the lock is the only one who writes."""
+    for left in (*folder.glob(f".{MARKS}.*"), *(folder / ATTACHED).glob(f"{_UNFINISHED}*")):
+        with contextlib.suppress(OSError):
+            left.unlink()
 
 
 def _text(marks: Marks) -> str:

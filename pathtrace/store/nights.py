@@ -37,7 +37,7 @@ class Night:
     """Since when it is the baseline; of several the latest counts."""
     faults: tuple[str, ...] = ()
     unanalysed: bool = False
-    """A run that ended well but for its figures: ``run.json`` is missing or damaged."""
+    """A run that ended well, but its figures or page (``run.json``, ``report.md``) are missing or damaged."""
 
 
 def read_night(folder: Path) -> Night:
@@ -60,7 +60,7 @@ def read_night(folder: Path) -> Night:
         told_of(folder, scan) if scan is not None else (),
         marks.baseline,
         tuple(faults),
-        unanalysed=ended and document is None,
+        unanalysed=ended and (document is None or not (folder / files.PAGE).is_file()),
     )
 
 

@@ -1,6 +1,7 @@
 """What is kept of old runs: figures, report, facts and marks for ever; samples and readings for a while.
 
-Pinned runs, baselines and the last run stay whole, and so does one whose figures were never written.
+Pinned runs, baselines and the last run stay whole, and so does one whose figures or page were never
+written.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ def _is_before(run: str, oldest: datetime) -> bool:
 
 
 def _prune(folder: Path, now: datetime) -> bool:
-    if not any((folder / name).exists() for name in RAW) or not (folder / files.DOCUMENT).is_file():
+    if not any((folder / name).exists() for name in RAW):
+        return False
+    if not all((folder / name).is_file() for name in (files.DOCUMENT, files.PAGE)):
         return False
     try:
         marks = read_marks(folder)

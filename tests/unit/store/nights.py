@@ -115,6 +115,7 @@ def keep_run(
     (folder / "facts.json").write_text(json.dumps(told if told is not None else facts(night)))
     if shown != {}:
         (folder / "run.json").write_text(json.dumps(shown or document()))
+        (folder / "report.md").write_text("# lab\n")
     return folder
 
 

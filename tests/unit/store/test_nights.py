@@ -104,6 +104,10 @@ def test_a_run_that_did_not_end_says_so(tmp_path: Path) -> None:
 def test_a_run_that_ended_without_figures_is_to_be_analysed(tmp_path: Path) -> None:
     assert read_night(keep_run(tmp_path, 1, shown={})).unanalysed
     assert not read_night(keep_run(tmp_path, 2, facts(2, status="running"), {})).unanalysed
+    without_page = keep_run(tmp_path, 3)
+    assert not read_night(without_page).unanalysed
+    (without_page / "report.md").unlink()
+    assert read_night(without_page).unanalysed
 
 
 def test_requests_at_a_rate_count_by_what_one_takes(tmp_path: Path) -> None:

@@ -55,10 +55,11 @@ def test_what_is_younger_is_kept_to_the_second(tmp_path: Path) -> None:
 
 
 def test_a_run_without_figures_or_with_marks_that_cannot_be_read_keeps_its_samples(tmp_path: Path) -> None:
-    for night in range(3):
+    for night in range(4):
         keep_whole(tmp_path, night)
     (tmp_path / run_id(0) / "run.json").unlink()
     (tmp_path / run_id(1) / "marks.json").write_text("{")
+    (tmp_path / run_id(2) / "report.md").unlink()
     assert prune(tmp_path, KEEP_S, at(300), ()) == ()
 
 
