@@ -178,13 +178,11 @@ class Divide:
 
     def apply(self, altered: Altered) -> None:
         part = altered.part
-        worst = part.setup + part.finish if self.told else part.elapsed
-        worst = np.minimum(worst, part.elapsed).astype(np.float64)
-        altered.better.divided[self.stage] = (
-            self.count,
-            np.minimum(worst, self.least_s * NANOSECONDS_PER_SECOND),
-        )
-        altered.worse.divided[self.stage] = (self.count, worst)
+        once = part.setup + part.finish if self.told else part.elapsed
+        most: Times = np.minimum(once, part.elapsed).astype(np.float64)
+        least: Times = np.minimum(most, self.least_s * NANOSECONDS_PER_SECOND)
+        altered.better.divided[self.stage] = (self.count, least)
+        altered.worse.divided[self.stage] = (self.count, most)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,8 +35,7 @@ STEPS = 2
 FASTER = 1.5
 """Times what there is now: less is no upgrade."""
 ALIKE = 0.05
-"""Of a flow's time: less is called the same. Of a saving: what saves so little more than a smaller step does
-is not named beside it."""
+"""Of a flow's time: less is called the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,17 +159,22 @@ def _both(tried: Sequence[Upgrade]) -> Iterator[Candidate]:
 
 
 def _worth_naming(found: Sequence[Upgrade]) -> list[Upgrade]:
-    """Of several values of the same thing those that save more than a smaller one does."""
+    """Of several values of the same thing those that save more than a smaller one does; of what is free only
+    the best, since nobody would pay less for the next."""
     kept: list[Upgrade] = []
     for each in found:
-        smaller = [
-            other
-            for other in kept
-            if _things(other) == _things(each) and _saved(each) <= _saved(other) * (1 + ALIKE)
-        ]
-        if not smaller:
-            kept.append(each)
+        smaller = [other for other in kept if _things(other) == _things(each)]
+        if any(_no_faster(each, other) for other in smaller):
+            continue
+        kept = [other for other in kept if not (each.free and other in smaller)]
+        kept.append(each)
     return kept
+
+
+def _no_faster(each: Upgrade, other: Upgrade) -> bool:
+    """True if no flow takes less than with the other, or so little less that it would be called the same."""
+    pairs = zip(each.prediction.flows, other.prediction.flows, strict=True)
+    return all((mine.speedup or 1.0) * (1 - ALIKE) <= (its.speedup or 1.0) for mine, its in pairs)
 
 
 def _is_gain(each: Upgrade) -> bool:

@@ -123,13 +123,13 @@ async def run(
 
 def _documented(outcome: Outcome, unstored: StoreError | None) -> Outcome:
     """With its document and its page beside the run."""
+    from pathtrace.app.asking import page_of
     from pathtrace.render.json_document import run_document
-    from pathtrace.render.markdown import run_page
     from pathtrace.store.files import write_document
 
     try:
         write_document(outcome.folder, "run.json", to_json(run_document(outcome.run, outcome.report)))
-        write_document(outcome.folder, "report.md", run_page(outcome.run, outcome.report))
+        write_document(outcome.folder, "report.md", page_of(outcome.run, outcome.report))
     except StoreError as error:
         unstored = unstored or error
     return replace(outcome, unstored=unstored)

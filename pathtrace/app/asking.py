@@ -11,11 +11,12 @@ from pathtrace.analysis import analyse
 from pathtrace.analysis.questions import Question, answer
 from pathtrace.analysis.sources import prices_of
 from pathtrace.analysis.upgrades import candidates_of, purchasable, upgrades
-from pathtrace.errors import StoreError
+from pathtrace.errors import EvidenceError, StoreError
 from pathtrace.model.prediction import Prediction, Upgrades
 from pathtrace.model.report import Report
 from pathtrace.model.run import Run
 from pathtrace.render.figures import Document
+from pathtrace.render.markdown import run_page
 from pathtrace.render.whatif import whatif_document
 from pathtrace.store.find import resolve
 from pathtrace.store.predictions import add_predictions, read_predictions
@@ -68,9 +69,14 @@ def ask_all(store: Path, name: str, prices: Sequence[str]) -> Ranked:
     )
 
 
-def best_upgrades(run: Run, report: Report) -> Upgrades:
-    """For a run's page: the same within little time. EvidenceError."""
-    return upgrades(run, report, {}, candidates_of(run, report), MOST_FOR_PAGE)
+def page_of(run: Run, report: Report) -> str:
+    """A run's page, with the best of what a complete run tells within little time."""
+    if run.status != "complete":
+        return run_page(run, report)
+    try:
+        return run_page(run, report, upgrades(run, report, {}, candidates_of(run, report), MOST_FOR_PAGE))
+    except EvidenceError:
+        return run_page(run, report)
 
 
 def _opened(store: Path, name: str) -> tuple[Path, Run, Report]:

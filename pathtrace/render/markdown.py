@@ -1,7 +1,7 @@
 """``report.md``: one page on one run, for whoever decides about the purchase.
 
-In this order: question, verdict, task, configuration, start condition, result, spread, what was not
-measured. CommonMark with tables; every text that came from outside is escaped.
+In this order: question, verdict, task, configuration, start condition, result, spread, what a change would
+give, what was not measured. CommonMark with tables; every text that came from outside is escaped.
 """
 
 from __future__ import annotations
@@ -9,28 +9,36 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from pathtrace.model.prediction import Upgrade, Upgrades
 from pathtrace.model.report import Report
 from pathtrace.model.run import Run
 from pathtrace.model.scenario import FrequencyKind, ModelCard
 from pathtrace.render import wording
 from pathtrace.render.conditions import start_layers, start_word
 from pathtrace.render.until import until_text
+from pathtrace.render.upgrades import NOTHING
+from pathtrace.render.whatif import SELF_CHECK, check_words, is_sound, is_wide
+from pathtrace.render.whatif_words import changes_words, gives, is_unchanged
 from pathtrace.units import format_bytes, format_count_rate, format_duration, format_link, format_ratio
 
 NOT_STATED = "not stated"
 RANKED = 5
+UPGRADES = 4
+LEAST_SAVED_S = 1.0
+"""A day: less is not worth a line."""
 _SPECIAL = re.compile(r"([\\`*\[\]<|~]|(?<!\w)_|_(?!\w)|^[>#+-])")
 """Signs that Markdown reads anywhere, underscores at a word's edge, and what counts at a line's start."""
 
 
-def run_page(run: Run, report: Report) -> str:
-    """The page's text."""
+def run_page(run: Run, report: Report, upgrades: Upgrades | None = None) -> str:
+    """The page's text. ``upgrades`` None: nothing was predicted, and the page says nothing of it."""
     lines = [
         *_head(run, report),
         *_task(run),
         *_configuration(run, report),
         *_start(run, report),
         *_result(run, report),
+        *(() if upgrades is None else _what_if(upgrades)),
         *_not_measured(run, report),
         "",
         f"{escaped(wording.own_cost(run.cost))}. {escaped(wording.stored(run))}, {run.started_at}, "
@@ -156,6 +164,43 @@ def _ranking(report: Report) -> Iterator[str]:
         for entry, advice in wording.advised_once(wording.worth_showing(report.ranking, RANKED)[0])
     ]
     yield from table(("", "a day", "who waits", "flow, stage", "limited by", "of flow", "advice"), rows)
+
+
+def _what_if(upgrades: Upgrades) -> Iterator[str]:
+    """The few best, of flows that come out as measured when they are played again unchanged."""
+    yield from section("What if")
+    sound = [flow.name for flow in upgrades.flows if is_sound(flow)]
+    gained = [(each, _saved(each, sound)) for each in upgrades.ranked]
+    rows = [_upgrade(each, saved, sound) for each, saved in gained if saved >= LEAST_SAVED_S]
+    if rows:
+        yield "Played again with one change each; the range in brackets. People's waiting comes before jobs'."
+        yield ""
+        yield from table(("saves a day", "what", "costs", "gives", "then limited by"), rows[:UPGRADES])
+        yield ""
+    elif sound:
+        yield f"- {NOTHING}"
+    for flow in upgrades.flows:
+        if flow.name not in sound:
+            off = f"played again unchanged it gives {escaped(check_words(flow).partition(': ')[2])}"
+            yield f"- {escaped(flow.name)} is not predicted: {off}, more than {format_ratio(SELF_CHECK)} off"
+    for name in upgrades.content:
+        yield f"- {escaped(name)} comes within the acceptable wait: nothing needs buying for it"
+    if upgrades.stand_ins:
+        names = escaped(", ".join(upgrades.stand_ins))
+        yield f"- Rests on stand-ins ({names}): real parts may gain more or less"
+    yield f"- All that was tried, and what is not known: `pathtrace whatif {upgrades.run} --all`"
+
+
+def _saved(each: Upgrade, flows: Sequence[str]) -> float:
+    return sum(flow.seconds_per_day_saved for flow in each.prediction.flows if flow.name in flows)
+
+
+def _upgrade(each: Upgrade, saved: float, sound: Sequence[str]) -> tuple[str, ...]:
+    flows = [flow for flow in each.prediction.flows if flow.name in sound and not is_unchanged(flow)]
+    given = "; ".join(f"{gives(flow)}{', too wide to decide by' * is_wide(flow)}" for flow in flows)
+    then = ", ".join(dict.fromkeys(flow.bottleneck_after for flow in flows))
+    cost = "nothing" if each.free else "money"
+    return (format_duration(saved), changes_words(each.prediction.changes), cost, given, then)
 
 
 def _not_measured(run: Run, report: Report) -> Iterator[str]:

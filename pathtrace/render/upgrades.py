@@ -13,10 +13,10 @@ from pathtrace.render.layout import Row, Rows, bullet, heading, line
 from pathtrace.render.whatif import (
     LITTLE,
     WHATIF_FORMAT,
-    WIDE,
     change_document,
     checked,
     flow_document,
+    is_wide,
     self_check_document,
     unknowns,
 )
@@ -119,7 +119,7 @@ def _row(number: int, each: Upgrade, priced: bool) -> Row:
     text.append(f": {'; '.join(gives(flow) for flow in changed)}", "not bold")
     then = ", ".join(dict.fromkeys(flow.bottleneck_after for flow in changed))
     text.append(f"; then limited by {then}", "not bold")
-    wide = [flow.name for flow in changed if flow.after_s and flow.after_s.high > WIDE * flow.after_s.low]
+    wide = [flow.name for flow in changed if is_wide(flow)]
     if wide:
         text.append(f"\ntoo wide a range to decide by: {', '.join(wide)}", "yellow")
     return Row(tuple(cells), below=(text, Text(f"--set {' --set '.join(each.settings)}", "dim")))

@@ -92,7 +92,7 @@ def _head(prediction: Prediction) -> Iterator[RenderableType]:
     else:
         yield line(saved_words(prediction.seconds_per_day_saved) + ".")
     for flow in prediction.flows:
-        if flow.after_s is not None and flow.after_s.high > WIDE * flow.after_s.low:
+        if is_wide(flow):
             text = f"The range of {flow.name} is too wide to decide by: measure what is not known first."
             yield line(text, "yellow")
     if prediction.stand_ins:
@@ -159,6 +159,11 @@ def _unchanged(prediction: Prediction) -> Iterator[RenderableType]:
     if prediction.unchanged:
         yield heading("What stays")
     yield from (bullet("-", Text(text)) for text in prediction.unchanged)
+
+
+def is_wide(flow: FlowPrediction) -> bool:
+    """True if its range decides nothing."""
+    return flow.after_s is not None and flow.after_s.high > WIDE * flow.after_s.low
 
 
 def is_sound(flow: FlowPrediction) -> bool:

@@ -4,10 +4,12 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pathtrace.model.prediction import SelfCheck
 from pathtrace.model.report import Verdict
 from pathtrace.render.markdown import escaped, run_page
 from tests.golden import assert_golden
 from tests.unit.render import example
+from tests.unit.render.test_upgrades import FOUND
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -53,3 +55,21 @@ def test_text_from_outside_cannot_become_markdown() -> None:
 @given(st.text())
 def test_escaped_text_is_one_line(text: str) -> None:
     assert len(escaped(text).splitlines()) <= 1
+
+
+def test_what_a_change_would_give_stands_behind_the_result() -> None:
+    page = run_page(example.RUN, example.REPORT, FOUND)
+    start, end = page.index("## What if"), page.index("## What was not")
+    assert_golden(GOLDEN / "report_what_if.md", page[start:end])
+    assert page.index("## Result") < start
+
+
+def test_a_flow_that_does_not_come_out_as_measured_is_not_predicted_and_that_is_said() -> None:
+    off = replace(FOUND.flows[0], self_check=SelfCheck(240.0, 200.0))
+    page = run_page(example.RUN, example.REPORT, replace(FOUND, flows=(off,)))
+    assert "- index is not predicted: played again unchanged it gives 3 min 20 s for 4 min" in page
+    assert "batch 500" not in page
+
+
+def test_a_page_on_which_nothing_was_predicted_says_nothing_of_it() -> None:
+    assert "What if" not in run_page(example.RUN, example.REPORT)
