@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
+from pathtrace.analysis.change_cost import bought, change_cost
 from pathtrace.analysis.comparability import (
     layer_facts,
     refusals,
@@ -22,7 +23,7 @@ from pathtrace.analysis.ratios import compare_times, spread_of
 from pathtrace.analysis.repeat_times import FlowTimes, repeat_times
 from pathtrace.analysis.run_facts import Facts, setup_facts, workload_facts
 from pathtrace.analysis.same_output import same_output
-from pathtrace.analysis.scoring import scored
+from pathtrace.analysis.scoring import fitting, scored
 from pathtrace.model.comparison import (
     ActivityPair,
     Compared,
@@ -56,10 +57,12 @@ def compare(
     changed: Sequence[str] = (),
     history: Sequence[LikeTimes] = (),
     predictions: Sequence[StoredPrediction] = (),
+    prices: Sequence[str] = (),
 ) -> Comparison:
     """``changed``: what was meant to differ (UsageError if nothing is called so).
 
-    ``history``: of runs like ``before``. ``predictions``: kept with it, oldest first.
+    ``history``: of runs like ``before``. ``predictions``: kept with it, oldest first. ``prices``: of what
+    differs, ``lan=120``.
     """
     work = workload_differences(before.run, after.run, changed)
     old, new = _facts(before.run), _facts(after.run)
@@ -82,7 +85,9 @@ def compare(
         activity=tuple(_activity(before.run, after.run)),
         predictions=(),
     )
-    return whole if reasons else _with_times(whole, before, after, work, changed, history, predictions)
+    return (
+        whole if reasons else _with_times(whole, before, after, work, changed, history, predictions, prices)
+    )
 
 
 def _with_times(
@@ -93,9 +98,12 @@ def _with_times(
     changed: Sequence[str],
     history: Sequence[LikeTimes],
     predictions: Sequence[StoredPrediction],
+    prices: Sequence[str],
 ) -> Comparison:
     days = {each.name: between_runs(each.medians_s) for each in history}
     times = (repeat_times(before.run), repeat_times(after.run))
+    foretold = fitting(predictions, whole.differences, changed, after.run)
+    paid = foretold.price if foretold is not None else None
     floors = _Floors(days, whole.activity, before.run.id == after.run.id)
     flows = tuple(_flows(before.report, after.report, times, floors))
     done = replace(
@@ -103,7 +111,8 @@ def _with_times(
         flows=flows,
         hops=tuple(_hops(before.report, after.report, times, floors)),
         output=same_output(before.run, before.report, after.run, after.report, work),
-        predictions=scored(predictions, whole.differences, changed, after.run, flows),
+        predictions=scored(foretold, flows),
+        cost=change_cost(prices, paid, bought(whole.differences, changed), before.report, flows),
         caveats=tuple(_doubts(before.run, after.run, whole, changed, days)),
     )
     return replace(done, verdict=sentences(done))

@@ -24,7 +24,9 @@ class ComparedRuns:
     damaged: tuple[str, ...]
 
 
-def compare_runs(store: Path, before: str, afters: Sequence[str], changed: Sequence[str]) -> ComparedRuns:
+def compare_runs(
+    store: Path, before: str, afters: Sequence[str], changed: Sequence[str], prices: Sequence[str] = ()
+) -> ComparedRuns:
     """IncomparableError, with every reason, if any of the runs cannot be held against the first."""
     from pathtrace.analysis import analyse
     from pathtrace.analysis.comparability import start_of
@@ -42,7 +44,8 @@ def compare_runs(store: Path, before: str, afters: Sequence[str], changed: Seque
     history = like_times(store, first.run, start_of(first.run))
     predictions = stored_predictions(resolve(store, before))
     found = [
-        compare(first, other, changed=changed, history=history, predictions=predictions) for other in others
+        compare(first, other, changed=changed, history=history, predictions=predictions, prices=prices)
+        for other in others
     ]
     reasons = [(each.after.id, reason) for each in found for reason in each.reasons]
     if reasons:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pathtrace.cli.change_options import changed_option, price_option
 from pathtrace.cli.fail_on import fail_on_option, is_slower
 from pathtrace.cli.options import debug_option, given_store, json_option, store_option
 from pathtrace.errors import EXIT_DONE, EXIT_NOT_MEASURED, EXIT_VERDICT
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 @click.command("compare")
 @click.argument("before", metavar="BEFORE")
 @click.argument("afters", nargs=-1, required=True, metavar="AFTER...")
-@click.option("--changed", multiple=True, metavar="NAME", help="What was meant to differ: a link, a place, …")
+@changed_option
+@price_option
 @fail_on_option
 @store_option
 @json_option
@@ -27,6 +29,7 @@ def command(
     before: str,
     afters: tuple[str, ...],
     changed: tuple[str, ...],
+    prices: tuple[str, ...],
     fail_on: float | None,
     store: Path | None,
     as_json: bool,
@@ -39,14 +42,14 @@ def command(
 
     \b
     Example:
-      pathtrace compare before after --changed lan
+      pathtrace compare before after --changed lan --price "lan=120 EUR"
     """
     from pathtrace.app.comparing import compare_runs
     from pathtrace.cli import streams
     from pathtrace.render.compare_document import compare_document
     from pathtrace.render.comparison import comparison_view
 
-    found = compare_runs(given_store(store), before, afters, changed)
+    found = compare_runs(given_store(store), before, afters, changed, prices)
     if as_json:
         streams.write_json(compare_document(found.comparisons))
     else:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from pathtrace.cli.change_options import changed_option, price_option
 from pathtrace.cli.options import debug_option, given_store, store_option
 from pathtrace.errors import EXIT_DONE, EXIT_NOT_MEASURED, UsageError
 
@@ -26,10 +27,18 @@ def _known(ctx: click.Context, parameter: click.Parameter, given: str) -> str:
 @click.argument("run", default="last")
 @click.argument("after", required=False)
 @click.option("--format", "form", default=MARKDOWN, metavar="md", callback=_known, help="Markdown.")
-@click.option("--changed", multiple=True, metavar="NAME", help="What was meant to differ, as in 'compare'.")
+@changed_option
+@price_option
 @store_option
 @debug_option
-def command(run: str, after: str | None, form: str, changed: tuple[str, ...], store: Path | None) -> int:
+def command(
+    run: str,
+    after: str | None,
+    form: str,
+    changed: tuple[str, ...],
+    prices: tuple[str, ...],
+    store: Path | None,
+) -> int:
     """Print a page on a run, or on a change between two.
 
     Of one run: question, verdict, task, configuration, result, spread and what
@@ -40,31 +49,30 @@ def command(run: str, after: str | None, form: str, changed: tuple[str, ...], st
     Example:
       pathtrace report before after --changed lan > change.md
     """
-    if after is None:
-        if changed:
-            raise UsageError(
-                "--changed is about two runs", hint="name the later run too: report BEFORE AFTER"
-            )
-        return _one(given_store(store), run)
-    return _two(given_store(store), run, after, changed)
+    if after is not None:
+        return _two(given_store(store), run, after, changed, prices)
+    if changed or prices:
+        word = "--changed" if changed else "--price"
+        raise UsageError(f"{word} is about two runs", hint="name the later run too: report BEFORE AFTER")
+    return _one(given_store(store), run)
 
 
 def _one(store: Path, run: str) -> int:
     from pathtrace import app
+    from pathtrace.app.asking import page_of
     from pathtrace.cli import streams
-    from pathtrace.render.markdown import run_page
 
     outcome = app.show(store, run)
-    streams.write_text(run_page(outcome.run, outcome.report).removesuffix("\n"))
+    streams.write_text(page_of(outcome.run, outcome.report).removesuffix("\n"))
     return EXIT_NOT_MEASURED if app.is_damaged(outcome.report) else EXIT_DONE
 
 
-def _two(store: Path, before: str, after: str, changed: tuple[str, ...]) -> int:
+def _two(store: Path, before: str, after: str, changed: tuple[str, ...], prices: tuple[str, ...]) -> int:
     from pathtrace.app.comparing import compare_runs
     from pathtrace.cli import streams
     from pathtrace.render.before_after import before_after_page
 
-    found = compare_runs(store, before, (after,), changed)
+    found = compare_runs(store, before, (after,), changed, prices)
     [later], [whole] = found.afters, found.comparisons
     page = before_after_page(whole, found.before.run, later.run, later.report)
     streams.write_text(page.removesuffix("\n"))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pathtrace.model.prediction import Price
+
 FASTER, SLOWER, SAME, UNCLEAR = "faster", "slower", "same", "unclear"
 HISTORY, OTHER_WORK = "history", "other work"
 
@@ -115,10 +117,11 @@ class Foretold:
 
 @dataclass(frozen=True, slots=True)
 class ForetoldChange:
-    """What a prediction was about: ``link:lan``, ``disk:archive``, ``library.batch``; base units."""
+    """What a prediction was about: ``link:lan``, ``disk:archive``, ``library.batch``; base units, or the word
+    where it is no number (``archive.access``)."""
 
     resource: str
-    after: float
+    after: float | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +131,25 @@ class StoredPrediction:
     at: str
     changes: tuple[ForetoldChange, ...]
     flows: tuple[Foretold, ...]
+    """Of which something could be told."""
+    price: Price | None = None
+    """What was said to be paid for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a change costs and gives. ``energy_wh`` None: nothing measures it."""
+
+    price: Price
+    """Of all of it."""
+    seconds_per_day_saved: float
+    """Of flows that surely became faster or slower; below 0 it costs time too."""
+    energy_wh: float | None = None
+
+    @property
+    def seconds_per_day_saved_per_price(self) -> float:
+        """Seconds a day for each unit of money."""
+        return self.seconds_per_day_saved / self.price.amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +191,8 @@ class Comparison:
     predictions: tuple[Prediction, ...]
     """Beside the facts, the largest predicted change first."""
     caveats: tuple[str, ...] = ()
+    cost: Cost | None = None
+    """None: nobody said a price."""
 
 
 @dataclass(frozen=True, slots=True)

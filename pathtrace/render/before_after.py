@@ -12,7 +12,7 @@ from pathtrace.model.comparison import Compared, Comparison, Difference, Predict
 from pathtrace.model.report import Report
 from pathtrace.model.run import Run
 from pathtrace.render import wording
-from pathtrace.render.comparison import change, steadiness
+from pathtrace.render.comparison import change, cost_words, steadiness
 from pathtrace.render.markdown import NOT_STATED, escaped, section, table
 from pathtrace.units import format_duration
 
@@ -74,6 +74,9 @@ def _change(whole: Comparison) -> Iterator[str]:
         yield from table(("what", "before", "after", ""), [_difference(each) for each in matter])
     else:
         yield "Nothing that is known of the two runs differs and could matter."
+    if whole.cost is not None:
+        yield ""
+        yield f"Price: {escaped(cost_words(whole.cost))}."
     others = [each.what for each in whole.differences if not each.matters]
     if others:
         yield ""

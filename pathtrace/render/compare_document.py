@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pathtrace.model.comparison import ActivityPair, Compared, Comparison, Output, Prediction, RunName
+from pathtrace.model.comparison import ActivityPair, Compared, Comparison, Cost, Output, Prediction, RunName
 from pathtrace.render import figures
 from pathtrace.render.figures import Document, Json
 
@@ -49,7 +49,7 @@ def _comparison(whole: Comparison) -> Document:
         "checks": _checks(whole.output),
         "stability": _stability(whole),
         "other_activity": {each.host: _activity(each) for each in whole.activity},
-        "cost": None,
+        "cost": _cost(whole.cost),
         "prediction": _prediction(whole.predictions[0]) if whole.predictions else None,
         "predictions": [_prediction(each) for each in whole.predictions],
         "caveats": list(whole.caveats),
@@ -112,6 +112,18 @@ def _activity(each: ActivityPair) -> Document:
         "cpu_percent": _pair(each.cpu_percent),
         "disk_bytes_per_s": _pair(each.disk_bytes_per_s),
         "network_bytes_per_s": _pair(each.network_bytes_per_s),
+    }
+
+
+def _cost(cost: Cost | None) -> Json:
+    """Null where nobody said a price."""
+    if cost is None:
+        return None
+    return {
+        "price": {"amount": cost.price.amount, "currency": cost.price.currency},
+        "energy_wh": cost.energy_wh,
+        "seconds_per_day_saved": cost.seconds_per_day_saved,
+        "seconds_per_day_saved_per_price": cost.seconds_per_day_saved_per_price,
     }
 
 

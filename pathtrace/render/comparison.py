@@ -10,9 +10,18 @@ from collections.abc import Iterator, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pathtrace.model.comparison import ActivityPair, Compared, Comparison, Difference, Prediction, RunName
+from pathtrace.model.comparison import (
+    ActivityPair,
+    Compared,
+    Comparison,
+    Cost,
+    Difference,
+    Prediction,
+    RunName,
+)
 from pathtrace.render import wording
 from pathtrace.render.layout import INDENT, Pairs, Row, Rows, bullet, heading, line
+from pathtrace.render.upgrades import price_words
 from pathtrace.units import format_duration, format_rate, format_ratio
 
 PLAIN = 1.5
@@ -30,6 +39,9 @@ def _one(whole: Comparison) -> Iterator[RenderableType]:
     yield from _verdict(whole)
     yield from _times(whole)
     yield from _predictions(whole.predictions)
+    if whole.cost is not None:
+        yield heading("Cost")
+        yield line(cost_words(whole.cost), indent=INDENT)
     yield from _differences(whole)
     yield from _stability(whole)
     yield from _doubts(whole.caveats)
@@ -118,6 +130,18 @@ def _predictions(values: Sequence[Prediction]) -> Iterator[RenderableType]:
             f"{format_duration(value.actual_s)}: {held} the range, {change(1 + value.error)}",
             indent=INDENT,
         )
+
+
+def cost_words(cost: Cost) -> str:
+    """``120 EUR: saves 42 s a day, 0.35 s for each EUR``."""
+    price, saved = price_words(cost.price), cost.seconds_per_day_saved
+    if not saved:
+        return f"{price}: saves nothing that is sure"
+    word = "saves" if saved > 0 else "costs"
+    each = format_duration(abs(cost.seconds_per_day_saved_per_price))
+    return (
+        f"{price}: {word} {format_duration(abs(saved))} a day, {each} for each {cost.price.currency or '1'}"
+    )
 
 
 def _differences(whole: Comparison, detail: str = "") -> Iterator[RenderableType]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pathtrace.model.comparison import Foretold, ForetoldChange, StoredPrediction
+from pathtrace.model.prediction import Price
 from pathtrace.store.predictions import read_predictions
 
 
@@ -22,13 +23,24 @@ def _prediction(document: Mapping[str, Any]) -> StoredPrediction | None:
     try:
         return StoredPrediction(
             at=str(document["predicted_at"]),
-            changes=tuple(
-                ForetoldChange(str(each["resource"]), float(each["after"])) for each in document["changes"]
-            ),
-            flows=tuple(_flow(each) for each in document["flows"]),
+            changes=tuple(_change(each) for each in document["changes"]),
+            flows=tuple(_flow(each) for each in document["flows"] if each["after_s"] is not None),
+            price=_price(document.get("price")),
         )
     except (KeyError, TypeError, ValueError):
         return None
+
+
+def _change(change: Mapping[str, Any]) -> ForetoldChange:
+    after = change["after"]
+    return ForetoldChange(str(change["resource"]), after if isinstance(after, str) else float(after))
+
+
+def _price(price: Mapping[str, Any] | None) -> Price | None:
+    if price is None:
+        return None
+    currency = price["currency"]
+    return Price(float(price["amount"]), None if currency is None else str(currency))
 
 
 def _flow(flow: Mapping[str, Any]) -> Foretold:

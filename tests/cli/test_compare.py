@@ -98,6 +98,14 @@ def test_a_changed_setting_is_compared_once_it_is_named(store: Path) -> None:
     ]
 
 
+def test_a_price_stands_beside_what_it_gives(store: Path) -> None:
+    named = ("--changed", "library.batch", "--price", "library.batch=10 EUR")
+    cost = json.loads(compare(store, "before", "rows", *named, "--json").out)["cost"]
+    assert (cost["price"], cost["energy_wh"]) == ({"amount": 10.0, "currency": "EUR"}, None)
+    assert cost["seconds_per_day_saved"] < 0
+    assert "\nCost\n  10 EUR: costs " in compare(store, "before", "rows", *named).out
+
+
 def test_a_slower_flow_fails_where_that_is_asked_for(store: Path) -> None:
     """Six documents a commit each, beside one commit."""
     changed = ("--changed", "library.batch", "--fail-on", "slower:5%")
@@ -110,6 +118,7 @@ def test_a_slower_flow_fails_where_that_is_asked_for(store: Path) -> None:
     ("arguments", "message", "hint"),
     [
         (["--changed", "libary"], "--changed 'libary' is nothing that these runs have", "'library'"),
+        (["--price", "lan=120"], "nothing called 'lan' is to be bought", "known: "),
         (["--fail-on", "slow:5%"], "--fail-on 'slow:5%' is not known", "--fail-on slower:5%"),
         (["--fail-on", "slower:5"], "'5' is not a share in per cent", "3%"),
     ],

@@ -61,6 +61,7 @@ def test_what_compare_refuses_is_refused_here_too(store: Path) -> None:
         (["before", "rows", "--format", "html"], "--format html is planned, and not in this version"),
         (["before", "--format", "pdf"], "--format 'pdf' is not known"),
         (["before", "--changed", "lan"], "--changed is about two runs"),
+        (["before", "--price", "lan=1"], "--price is about two runs"),
         (["befor"], "no run is called 'befor'"),
     ],
 )

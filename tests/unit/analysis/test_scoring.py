@@ -5,7 +5,8 @@ import pytest
 from pathtrace.analysis.comparison import compare
 from pathtrace.model.comparison import Foretold, ForetoldChange, Prediction, StoredPrediction
 from pathtrace.model.run import Run
-from tests.unit.analysis.compared import BEFORE_TEXT, measured, run, upgraded
+from tests.unit.analysis.builders import scenario
+from tests.unit.analysis.compared import AFTER_TEXT, BEFORE_TEXT, measured, run, upgraded
 
 TEN_GIGABIT = 1.25e9
 PREDICTED = StoredPrediction(
@@ -59,6 +60,49 @@ def test_the_latest_one_of_this_change_counts() -> None:
 )
 def test_one_of_something_else_does_not(other: StoredPrediction) -> None:
     assert scored(other) == ()
+
+
+def test_of_several_that_fit_the_one_with_the_most_changes_counts() -> None:
+    """``whatif --all`` keeps one for each change; one of two changes that both came says more."""
+    text = AFTER_TEXT.replace("batch: 100", "batch: 500")
+    after = replace(upgraded(), scenario=scenario(text))
+    batch = ForetoldChange("library.batch", 500)
+    both = replace(
+        PREDICTED, changes=(*PREDICTED.changes, batch), flows=(Foretold("index", 0.202, 0.03, 0.02, 0.04),)
+    )
+    alone = replace(PREDICTED, changes=(batch,))
+    found = scored(both, PREDICTED, alone, after=after, changed=("lan", "library.batch"))
+    assert [each.expected_s for each in found] == [0.03]
+
+
+def test_another_round_trip_is_not_another_speed() -> None:
+    latency = replace(PREDICTED, changes=(ForetoldChange("link:lan.latency", 0.0002),))
+    assert scored(latency) == ()
+    moved = run(BEFORE_TEXT.replace("10.0.0.2", "10.0.9.2"), address="10.0.9.2", id="20261201-091412-bbbb")
+    assert len(scored(latency, after=moved)) == 1
+
+
+def test_a_speed_that_nobody_declared_is_the_cards() -> None:
+    silent = replace(upgraded(), scenario=scenario(AFTER_TEXT.replace(", speed: 10 Gbit/s", "")))
+    other = replace(PREDICTED, changes=(ForetoldChange("link:lan", 3.125e8),))
+    assert len(scored(PREDICTED, after=silent)) == 1
+    assert scored(other, after=silent) == ()
+
+
+def test_a_new_link_is_known_by_the_hosts_that_it_joins() -> None:
+    new = replace(PREDICTED, changes=(ForetoldChange("link:nas-workstation", TEN_GIGABIT),))
+    direct = "\n  direct: {hosts: [nas, workstation], speed: 10 Gbit/s, kind: direct}\nplaces:"
+    after = replace(upgraded(), scenario=scenario(BEFORE_TEXT.replace("\nplaces:", direct)))
+    assert len(scored(new, after=after, changed=("direct",))) == 1
+
+
+def test_another_way_to_read_is_known_by_its_word() -> None:
+    way = replace(PREDICTED, changes=(ForetoldChange("archive.access", "direct"),))
+    text = BEFORE_TEXT.replace("path: /mnt/archive}", "path: /mnt/archive, access: direct}")
+    after = run(text, id="20261201-091412-bbbb")
+    assert len(scored(way, after=after, changed=("archive.access",))) == 1
+    other = replace(way, changes=(ForetoldChange("archive.access", "mmap"),))
+    assert scored(other, after=after, changed=("archive.access",)) == ()
 
 
 def test_a_setting_must_have_come_to_the_value_that_was_predicted_with() -> None:

@@ -10,6 +10,7 @@ from pathtrace.model.comparison import (
     ActivityPair,
     Compared,
     Comparison,
+    Cost,
     Difference,
     Output,
     OutputDifference,
@@ -17,8 +18,9 @@ from pathtrace.model.comparison import (
     Ratio,
     RunName,
 )
+from pathtrace.model.prediction import Price
 from pathtrace.render.compare_document import compare_document
-from pathtrace.render.comparison import comparison_view
+from pathtrace.render.comparison import comparison_view, cost_words
 from tests.golden import assert_golden
 from tests.unit.render.drawn import drawn
 from tests.unit.render.test_json_document import keys_of
@@ -87,6 +89,7 @@ WHOLE = Comparison(
     activity=(ActivityPair("workstation", (1.5, 24.0), (0.0, 2e6), (None, 5e6)),),
     predictions=(Prediction("index", 20.0, 18.0, 23.0, 19.4, -0.03),),
     caveats=("there is no history of like runs",),
+    cost=Cost(Price(120.0, "EUR"), 42.0),
 )
 SECOND = replace(WHOLE, after=RunName("20261208-080000-zz11", None, "2026-12-08T08:00:00+00:00"))
 
@@ -117,7 +120,9 @@ def test_the_keys_of_the_document_never_change_unnoticed() -> None:
 
 
 def test_what_is_not_known_is_null() -> None:
-    document = compare_document([replace(WHOLE, predictions=(), output=Output(None, (), (None, None), True))])
+    document = compare_document(
+        [replace(WHOLE, predictions=(), cost=None, output=Output(None, (), (None, None), True))]
+    )
     assert document["prediction"] is None
     assert document["cost"] is None
     assert document["checks"] is None
@@ -128,3 +133,16 @@ def test_what_is_not_known_is_null() -> None:
     unmeasured = hops[2]
     assert isinstance(unmeasured, dict)
     assert (unmeasured["ratio"], unmeasured["verdict"]) == (None, "unclear")
+
+
+@pytest.mark.parametrize(
+    ("cost", "words"),
+    [
+        (Cost(Price(120.0, "EUR"), 42.0), "120 EUR: saves 42 s a day, 350 ms for each EUR"),
+        (Cost(Price(120.0, None), 42.0), "120: saves 42 s a day, 350 ms for each 1"),
+        (Cost(Price(120.0, "EUR"), 0.0), "120 EUR: saves nothing that is sure"),
+        (Cost(Price(10.0, "EUR"), -5.0), "10 EUR: costs 5 s a day, 500 ms for each EUR"),
+    ],
+)
+def test_a_price_is_said_beside_what_it_gives(cost: Cost, words: str) -> None:
+    assert cost_words(cost) == words
