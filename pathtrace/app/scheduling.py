@@ -13,7 +13,7 @@ from pathtrace.model.schedule import SYSTEM, USER, ScheduleReport
 from pathtrace.scheduling import env_file, metadata
 from pathtrace.scheduling.foreground import Clock, Foreground, Start, begin, pause
 from pathtrace.scheduling.holders import Found, Holder, holder_for, holders, is_root
-from pathtrace.scheduling.times import now_here
+from pathtrace.scheduling.times import now_here, now_of_host
 
 
 def add(asked: Asked, environ: Mapping[str, str], *, dry_run: bool) -> ScheduleReport:
@@ -34,7 +34,7 @@ def add(asked: Asked, environ: Mapping[str, str], *, dry_run: bool) -> ScheduleR
     written += tuple(each for other in replaced for each in other.removal(job.name))
     found = Found(job.name, "", None, tuple(each.path for each in written if each.text is not None))
     scheduled = scheduled_as(
-        holder, found._replace(when=when_of(holder, times), told=told_of(job, times)), now_here()
+        holder, found._replace(when=when_of(holder, times), told=told_of(job, times)), now_of_host()
     )
     caveats = (*doubts_of(asked, holder, scheduled, environ), *map(_doubled, elsewhere))
     return ScheduleReport("add", dry_run, (scheduled,), written, to_type, caveats)
@@ -42,7 +42,7 @@ def add(asked: Asked, environ: Mapping[str, str], *, dry_run: bool) -> ScheduleR
 
 def listed(environ: Mapping[str, str]) -> ScheduleReport:
     """All schedules of ours that can be seen. What cannot be read is a caveat."""
-    now = now_here()
+    now = now_of_host()
     held, faults = _held(environ, None)
     schedules = tuple(scheduled_as(holder, found, now) for holder, found in held)
     return ScheduleReport("list", False, schedules, caveats=tuple(map(str, faults)))
@@ -50,7 +50,7 @@ def listed(environ: Mapping[str, str]) -> ScheduleReport:
 
 def remove(what: str, scope: str | None, environ: Mapping[str, str], *, dry_run: bool) -> ScheduleReport:
     """Take a scenario's schedule, or that of a name, out of all that hold it. UsageError if none does."""
-    now = now_here()
+    now = now_of_host()
     names = {what, metadata.name_of(os.path.abspath(what))}
     held, faults = _held(environ, scope)
     matching = [(holder, found) for holder, found in held if found.name in names]

@@ -29,7 +29,9 @@ def _parts(report: ScheduleReport) -> Iterator[RenderableType]:
     head = _HEADS.get((report.action, report.dry_run))
     if not report.schedules:
         yield line("No scan is scheduled.")
-    for each in report.schedules:
+    for number, each in enumerate(report.schedules):
+        if number > 0:
+            yield Text("")
         yield line(f"{head}: {each.name}" if head else each.name, "bold")
         yield Pairs(tuple((name, Text(plain(said))) for name, said in _facts(each)))
         if report.action != "remove":

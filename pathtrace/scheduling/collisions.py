@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -29,7 +29,7 @@ def _first(scans: Sequence[datetime], lasts_s: float, job: OtherJob) -> Collisio
     met = [
         (scan, job.starts[position])
         for scan in scans
-        if (position := bisect_left(job.starts, scan - before)) < len(job.starts)
+        if (position := bisect_right(job.starts, scan - before)) < len(job.starts)
         and job.starts[position] < scan + after
     ]
     if not met:

@@ -54,4 +54,4 @@ def _job(line: str, user_fields: int) -> tuple[str, str] | None:
 
 def _after(rest: Iterable[str], user_fields: int) -> str:
     words = " ".join(rest).split(None, user_fields)
-    return words[-1] if words else ""
+    return " ".join(words[-1].split()) if words else ""

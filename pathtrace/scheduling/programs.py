@@ -1,4 +1,4 @@
-"""Runs the system's own programs (systemctl, crontab, …) with a time limit, in English."""
+"""Runs the system's own programs (systemctl, crontab, …), in English and in the host's zone, time-limited."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ class Ended(NamedTuple):
 def run(words: Sequence[str], given: bytes = b"", more: Mapping[str, str] | None = None) -> Ended:
     """What it said and how it ended; 127 if it is not there or did not end in time."""
     environ = {**os.environ, "LC_ALL": "C", "SYSTEMD_COLORS": "0", "SYSTEMD_PAGER": "", **(more or {})}
+    environ.pop("TZ", None)
     try:
         done = subprocess.run(words, input=given, capture_output=True, env=environ, timeout=_LIMIT_S)
     except (OSError, subprocess.TimeoutExpired) as error:

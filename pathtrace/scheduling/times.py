@@ -145,19 +145,30 @@ def next_start(times: Times, now: datetime, last: datetime | None) -> datetime:
     return next_moments(times.cron, after, 1)[0]
 
 
-def local_zone() -> tzinfo | None:
-    """The host's zone with its rules: TZ, else /etc/localtime, else the offset of now."""
+def host_zone() -> tzinfo | None:
+    """The host's zone with its rules, by which its timers and cron go; else the offset of now."""
+    from zoneinfo import ZoneInfo
+
+    with contextlib.suppress(ValueError, OSError), Path("/etc/localtime").open("rb") as file:
+        return ZoneInfo.from_file(file)
+    return datetime.now().astimezone().tzinfo
+
+
+def own_zone() -> tzinfo | None:
+    """This process's zone: TZ, else the host's."""
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
     named = os.environ.get("TZ", "").removeprefix(":")
     with contextlib.suppress(ZoneInfoNotFoundError, ValueError, OSError):
-        if named:
-            return ZoneInfo(named)
-        with Path("/etc/localtime").open("rb") as file:
-            return ZoneInfo.from_file(file)
-    return datetime.now().astimezone().tzinfo
+        return ZoneInfo(named) if named else host_zone()
+    return host_zone()
+
+
+def now_of_host() -> datetime:
+    """The wall clock, in the host's zone."""
+    return datetime.now(host_zone())
 
 
 def now_here() -> datetime:
-    """The wall clock, in the host's zone."""
-    return datetime.now(local_zone())
+    """The wall clock, in this process's zone."""
+    return datetime.now(own_zone())

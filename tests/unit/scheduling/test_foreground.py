@@ -1,11 +1,13 @@
 import asyncio
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from pathtrace.errors import UsageError
-from pathtrace.scheduling.foreground import LONGEST_SLEEP_S, Clock, Foreground
+from pathtrace.scheduling.foreground import LONGEST_SLEEP_S, Clock, Foreground, Start, begin
 from pathtrace.scheduling.times import Times
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -145,3 +147,21 @@ def test_a_signal_goes_to_the_scan_that_goes_on_and_ends_it_all_when_that_has_en
     assert world.run() == ["Tue 03:17"]
     assert world.signals == list(numbers)
     assert world.said[-1].endswith("exit code 143")
+
+
+def test_a_real_child_has_its_folder_variables_and_session_and_gets_signals(tmp_path: Path) -> None:
+    script = "import os, signal, sys; signal.signal(15, lambda *_: sys.exit(7)); "
+    script += "open('said', 'w').write(f'{os.environ[\"A\"]} {os.getsid(0) == os.getpid()}'); signal.pause()"
+    start = Start((sys.executable, "-c", script), str(tmp_path), lambda: {"A": "b"})
+
+    async def begin_and_stop() -> int:
+        child = await begin(start)
+        while not (tmp_path / "said").exists() or not (tmp_path / "said").read_text():
+            await asyncio.sleep(0.01)
+        child.signal(15)
+        code = await child.wait()
+        child.signal(15)  # that has ended already
+        return code
+
+    assert asyncio.run(begin_and_stop()) == 7
+    assert (tmp_path / "said").read_text() == "b True"

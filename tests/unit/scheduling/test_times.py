@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathtrace.errors import UsageError
-from pathtrace.scheduling.times import Times, chosen, next_moments, next_start
+from pathtrace.scheduling.times import Times, chosen, host_zone, next_moments, next_start, own_zone
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NIGHTLY = Times(86_400, 3, 17)
@@ -121,3 +121,13 @@ def test_a_set_clock_neither_repeats_a_start_nor_stops_them(times: Times, second
     assert due - after <= 2 * timedelta(seconds=times.every_s)
     if abs(put) < times.every_s:
         assert due > last
+
+
+def test_this_process_goes_by_tz_and_a_zone_that_is_none_is_the_hosts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TZ", ":Europe/Berlin")
+    assert own_zone() == BERLIN
+    for name in ("Nowhere/At_All", "../../etc/passwd", ""):
+        monkeypatch.setenv("TZ", name)
+        assert datetime(2026, 6, 1, tzinfo=own_zone()) == datetime(2026, 6, 1, tzinfo=host_zone())
