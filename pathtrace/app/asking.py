@@ -12,11 +12,12 @@ from pathtrace.analysis.questions import Question, answer
 from pathtrace.analysis.sources import prices_of
 from pathtrace.analysis.upgrades import candidates_of, purchasable, upgrades
 from pathtrace.errors import EvidenceError, StoreError
-from pathtrace.model.prediction import Prediction, Upgrades
+from pathtrace.model.prediction import Prediction, Upgrade, Upgrades
 from pathtrace.model.report import Report
 from pathtrace.model.run import Run
 from pathtrace.render.figures import Document
 from pathtrace.render.markdown import run_page
+from pathtrace.render.upgrades import price_document
 from pathtrace.render.whatif import whatif_document
 from pathtrace.store.find import resolve
 from pathtrace.store.predictions import add_predictions, read_predictions
@@ -64,9 +65,7 @@ def ask_all(store: Path, name: str, prices: Sequence[str]) -> Ranked:
     candidates = candidates_of(run, report)
     known = prices_of(prices, purchasable(candidates))
     found = upgrades(run, report, known, candidates, MOST_PLAYED)
-    return Ranked(
-        found, _damaged(report), _keep(folder, [whatif_document(each.prediction) for each in found.ranked])
-    )
+    return Ranked(found, _damaged(report), _keep(folder, [_priced(each) for each in found.ranked]))
 
 
 def page_of(run: Run, report: Report) -> str:
@@ -88,6 +87,12 @@ def _opened(store: Path, name: str) -> tuple[Path, Run, Report]:
 
 def _damaged(report: Report) -> bool:
     return any(caveat.code == DAMAGED for caveat in report.caveats)
+
+
+def _priced(upgrade: Upgrade) -> Document:
+    """What is kept of one, with its price where one was said: a comparison tells it beside the fact."""
+    price = price_document(upgrade.price)
+    return {**whatif_document(upgrade.prediction), **({} if price is None else {"price": price})}
 
 
 def _keep(folder: Path, documents: Sequence[Document]) -> StoreError | None:

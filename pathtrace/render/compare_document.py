@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathtrace.model.comparison import ActivityPair, Compared, Comparison, Cost, Output, Prediction, RunName
 from pathtrace.render import figures
 from pathtrace.render.figures import Document, Json
+from pathtrace.render.upgrades import price_document
 
 COMPARE_FORMAT = "pathtrace.compare/1"
 
@@ -120,7 +121,7 @@ def _cost(cost: Cost | None) -> Json:
     if cost is None:
         return None
     return {
-        "price": {"amount": cost.price.amount, "currency": cost.price.currency},
+        "price": price_document(cost.price),
         "energy_wh": cost.energy_wh,
         "seconds_per_day_saved": cost.seconds_per_day_saved,
         "seconds_per_day_saved_per_price": cost.seconds_per_day_saved_per_price,

@@ -52,13 +52,18 @@ def _document(each: Upgrade) -> Document:
         "free": each.free,
         "seconds_per_day_saved": prediction.seconds_per_day_saved,
         "people_seconds_per_day_saved": each.people_seconds_per_day_saved,
-        "price": None if price is None else {"amount": price.amount, "currency": price.currency},
+        "price": price_document(price),
         "seconds_per_day_saved_per_price": each.seconds_per_day_saved_per_price,
         "energy_wh": None,
         "changes": [change_document(change) for change in prediction.changes],
         "flows": [flow_document(flow) for flow in prediction.flows],
         "unknowns": [{"what": one.what, "measure": one.measure} for one in prediction.unknowns],
     }
+
+
+def price_document(price: Price | None) -> Document | None:
+    """Null where nobody said one."""
+    return None if price is None else {"amount": price.amount, "currency": price.currency}
 
 
 def upgrades_view(found: Upgrades) -> RenderableType:
