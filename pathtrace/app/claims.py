@@ -43,7 +43,7 @@ class Claim:
                 pass
         except OSError as error:
             raise StoreError(
-                f"cannot make a scratch folder: {error.strerror}",
+                f"cannot make a scratch folder: {(error.strerror or str(error)).lower()}",
                 where=str(self.root),
                 hint="use --store DIR",
             ) from error

@@ -39,7 +39,9 @@ def scratch_folder(claim: Claim, name: str) -> Iterator[Path]:
         folder.mkdir(parents=True, mode=0o700)
     except OSError as error:
         raise StoreError(
-            f"cannot make a scratch folder: {error.strerror}", where=str(folder), hint="use --store DIR"
+            f"cannot make a scratch folder: {(error.strerror or str(error)).lower()}",
+            where=str(folder),
+            hint="use --store DIR",
         ) from error
     try:
         yield folder

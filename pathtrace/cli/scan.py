@@ -117,6 +117,8 @@ def command(
 def _end(scanned: Scanned, stop: StopRequest, fail_on: float | None, as_json: bool) -> int:
     """Show the scan, then say by a code what became of it."""
     from pathtrace.cli import signals, streams
+    from pathtrace.cli.run import say_faults
+    from pathtrace.model.scanning import MEASURED
     from pathtrace.render.scan import scan_view
 
     error = scanned.error
@@ -127,6 +129,8 @@ def _end(scanned: Scanned, stop: StopRequest, fail_on: float | None, as_json: bo
     else:
         kept = str(scanned.folder) if scanned.folder is not None else None
         streams.write_view(scan_view(scanned.report, scanned.caveats, kept))
+    if scanned.run is not None and scanned.report.outcome == MEASURED:
+        say_faults(scanned.run)
     if stop.asked:
         return signals.exit_code(stop.signal)
     if error is not None:
