@@ -67,7 +67,9 @@ def _past(store: Path, history: History, asked: Asked) -> Past:
 
 def _scenario(history: History, name: str, asked: Asked) -> PastScenario:
     """Changes are found among all nights, also where the last few are asked for."""
+    from pathtrace.analysis.night_series import MEASURED, counted
     from pathtrace.analysis.nights import changes, marks
+    from pathtrace.analysis.steps import FEWEST_BEFORE, SHOWN
 
     entries = history.entries(name)
     told = tuple(each for each in history.told(name) if each.kind in CHANGES)
@@ -79,6 +81,8 @@ def _scenario(history: History, name: str, asked: Asked) -> PastScenario:
         changes=changes(entries, told),
         marks=tuple(mark for mark in marks(entries) if mark.run >= since),
         told=tuple(each for each in told if each.night is not None and each.night >= since),
+        comparable=sum(entry.status in MEASURED for entry in counted(entries)),
+        needed=FEWEST_BEFORE + SHOWN,
         baseline=next((entry for entry in reversed(entries) if entry.baseline), None),
     )
 

@@ -142,6 +142,15 @@ class PastScenario:
     baseline: HistoryEntry | None = None
     """The one that was chosen."""
     told: tuple[Told, ...] = ()
+    comparable: int = 0
+    """Nights that changes are looked for in."""
+    needed: int = 0
+    """So many of them it takes until one can show."""
+
+    @property
+    def noun(self) -> str:
+        """What an entry is called: runs by hand are no nights."""
+        return "night" if any(entry.scanned for entry in self.entries) else "run"
 
     @property
     def flows(self) -> tuple[str, ...]:

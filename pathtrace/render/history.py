@@ -41,7 +41,10 @@ def history_view(
     if not scenarios:
         parts.append(line("No run has been stored yet: pathtrace run SCENARIO makes one."))
     if len(scenarios) > 1:
-        parts += [Text(""), line(f"The nights of one of them: pathtrace history {scenarios[-1].name}", "dim")]
+        parts += [
+            Text(""),
+            line(f"One of them with its nights: pathtrace history {scenarios[-1].name}", "dim"),
+        ]
     return Group(*parts, *_doubts(caveats))
 
 
@@ -60,7 +63,7 @@ def _in_short(past: PastScenario, flow: str | None) -> Iterator[RenderableType]:
 def _changes(past: PastScenario, flow: str | None) -> Iterator[RenderableType]:
     found = [each for each in past.changes if flow is None or each.name.partition("/")[0] == flow]
     for change in found:
-        first, *more = change_lines(change)
+        first, *more = change_lines(change, past.noun)
         yield line(first, "bold")
         yield from (line(text, indent=INDENT) for text in more)
     if not found:
@@ -144,7 +147,7 @@ def _nights(past: PastScenario, flow: str | None, most: int) -> Iterator[Rendera
     left = len(past.entries) - len(shown)
     names = _columns(shown, flow)
     detail = f"the last {len(shown)}; {wording.counted(left, 'older one')} with --limit" if left else ""
-    yield heading("Nights", detail)
+    yield heading(f"{past.noun.capitalize()}s", detail)
     header = ("", *(name.rpartition("/")[2] for name in names), "")
     back = {
         after.id: before.at - after.at for before, after in pairwise(past.entries) if after.at < before.at

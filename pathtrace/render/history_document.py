@@ -1,7 +1,7 @@
 """History -> the ``pathtrace.history/1`` document, and a table for spreadsheets. Names of keys are a promise.
 
-What a night was made in stands once for the last one, and as ``marks`` where it changed: written out for each
-night it would be most of the document.
+What a night was made in stands once, of the last one that knows it, and as ``marks`` where it changed: written
+out for each night it would be most of the document.
 """
 
 from __future__ import annotations
@@ -30,14 +30,15 @@ def history_document(scenarios: Sequence[PastScenario], caveats: Sequence[Caveat
 
 
 def _scenario(past: PastScenario) -> Document:
-    last = past.entries[-1] if past.entries else None
+    seen = next((entry.environment for entry in reversed(past.entries) if entry.environment), ())
     return {
         "name": past.name,
         "baseline": past.baseline.id if past.baseline else None,
+        "comparable": past.comparable,
         "changes": [change_document(each) for each in past.changes],
         "told": [_told(each) for each in past.told],
         "marks": [mark_document(each) for each in past.marks],
-        "environment": dict(last.environment) if last else {},
+        "environment": dict(seen),
         "nights": [night_document(each) for each in past.entries],
     }
 

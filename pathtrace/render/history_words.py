@@ -13,11 +13,11 @@ from pathtrace.units import format_ratio
 MOST_MARKS = 3
 
 
-def change_lines(change: Change) -> Iterator[str]:
+def change_lines(change: Change, noun: str) -> Iterator[str]:
     """What, by how much and since when; what limits it; what else changed with it, the likeliest first."""
     over = "" if change.state != ENDED else f", and is over since {change.ended_with or 'then'}"
     times = "" if change.kind == OUTAGE else _times(change)
-    nights = wording.counted(change.nights, "night")
+    nights = wording.counted(change.nights, noun)
     yield f"{headline(change)}{times}, since {change.since}, seen in {nights}{over}."
     if change.also:
         yield f"The same holds for {', '.join(change.also)}."
@@ -64,11 +64,11 @@ def note_text(note: Note) -> str:
 
 
 def steadiness(past: PastScenario) -> str:
-    """Where no change was found: among how many nights none was."""
-    measured = sum(1 for entry in past.entries if entry.took)
-    if measured < 2:
-        return f"{wording.counted(measured, 'night')} measured: nothing to hold against each other yet."
-    return f"No lasting change was found in {measured} measured nights."
+    """Where no change was found: among how many nights none was, or how many it takes."""
+    count = wording.counted(past.comparable, f"comparable {past.noun}")
+    if past.comparable < past.needed:
+        return f"{count}: a lasting change can show from {past.needed} on."
+    return f"No lasting change was found in {count}."
 
 
 def tally(past: PastScenario) -> str:
@@ -78,4 +78,4 @@ def tally(past: PastScenario) -> str:
     others = ", ".join(f"{count} {status}" for status, count in counts.items() if status != COMPLETE)
     first, last = f"{entries[0].at:%Y-%m-%d}", f"{entries[-1].at:%Y-%m-%d}"
     when = first if first == last else f"{first} to {last}"
-    return f"{wording.counted(len(entries), 'night')}, {when}" + (f"; {others}" if others else "")
+    return f"{wording.counted(len(entries), past.noun)}, {when}" + (f"; {others}" if others else "")
