@@ -13,11 +13,8 @@ from dataclasses import replace
 from pathtrace.model.expectation import Allowed, read_allowed
 from pathtrace.model.history import ENDED, NEW, STANDING, Told
 from pathtrace.model.report import Latency, Report
-from pathtrace.model.scanning import Beside, Expectation
+from pathtrace.model.scanning import EXPECTATION, Beside, Expectation
 from pathtrace.model.scenario import FrequencyKind, Scenario
-
-EXPECTATION, FAILURE = "expectation", "failure"
-"""Kinds of what is told, beside the kinds of change. A failure has no name: it is the scan's."""
 
 NOTHING_YET = "there is nothing yet to hold it against"
 NOT_MEASURED = "it was not measured"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pathtrace.analysis.beside import beside, reference
-from pathtrace.analysis.expectations import EXPECTATION, FAILURE, judge, standing, state_of
+from pathtrace.analysis.expectations import judge, standing, state_of
 from pathtrace.model.history import (
     CREEP,
     ENDED,
@@ -21,7 +21,7 @@ from pathtrace.model.history import (
     HistoryEntry,
     Told,
 )
-from pathtrace.model.scanning import ScanReport
+from pathtrace.model.scanning import EXPECTATION, FAILURE, ScanReport
 from pathtrace.model.scenario import Scenario
 
 if TYPE_CHECKING:

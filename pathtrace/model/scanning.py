@@ -9,6 +9,9 @@ from pathtrace.model.history import Change, HistoryEntry
 MEASURED = "measured"
 """Outcome of a scan beside ``SKIPPED`` and ``FAILED``."""
 
+EXPECTATION, FAILURE = "expectation", "failure"
+"""Kinds of what a night tells beside the kinds of change: a broken line of ``expect``; a scan that failed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Beside:

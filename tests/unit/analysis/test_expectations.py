@@ -9,7 +9,6 @@ import pytest
 
 from pathtrace.analysis import analyse
 from pathtrace.analysis.expectations import (
-    EXPECTATION,
     NOT_MEASURED,
     NOTHING_YET,
     judge,
@@ -18,7 +17,7 @@ from pathtrace.analysis.expectations import (
 )
 from pathtrace.model.history import ENDED, NEW, STANDING, Told
 from pathtrace.model.report import Report
-from pathtrace.model.scanning import Beside, Expectation
+from pathtrace.model.scanning import EXPECTATION, Beside, Expectation
 from pathtrace.model.scenario import Scenario
 from pathtrace.store.runs import load
 
