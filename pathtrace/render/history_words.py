@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pathtrace.model.history import COMPLETE, ENDED, OUTAGE, Change, EnvironmentMark, Note, PastScenario, Told
+from pathtrace.model.scanning import EXPECTATION, FAILURE
 from pathtrace.render import wording
 from pathtrace.render.alert_changes import headline
 from pathtrace.units import format_ratio
@@ -51,8 +52,16 @@ def mark_text(mark: EnvironmentMark) -> str:
     return f"{mark.what}: {mark.before} → {mark.after}"
 
 
+_OF_THE_SCAN = {
+    EXPECTATION: ("{} takes longer than it may", "{} is within its limit again"),
+    FAILURE: ("the scan of {} failed", "{} can be measured again"),
+}
+
+
 def told_text(told: Told) -> str:
     """What was told that night: ``told: index takes 20 % longer``."""
+    if told.kind in _OF_THE_SCAN:
+        return f"told: {_OF_THE_SCAN[told.kind][told.state == ENDED].format(told.name)}"
     change = Change(told.kind, told.name, told.state, told.since, 1, told.ratio, None, None)
     over = f" is over, since {told.since}" if told.state == ENDED else ""
     return f"told: {headline(change)}{over}"

@@ -34,7 +34,7 @@ def report(index_s: float = 10.0, request_s: float = 3.0, answer_s: float = 60.0
     took = {"index": index_s, "answer": answer_s}
     flows = [
         replace(flow, duration_s=replace(flow.duration_s, value=took[flow.name])) for flow in found.flows
-    ]  # type: ignore[type-var]
+    ]
     hops = [
         replace(hop, duration_s=took[hop.flow], latency=replace(hop.latency, p50_s=request_s / 2))
         for hop in found.hops

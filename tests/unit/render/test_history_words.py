@@ -1,0 +1,25 @@
+"""What a night told, in the words that history has for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from pathtrace.model.history import ENDED, NEW, Told
+from pathtrace.model.scanning import EXPECTATION, FAILURE
+from pathtrace.render.history_words import told_text
+
+NIGHT = "20261130-011503-ab12"
+
+
+@pytest.mark.parametrize(
+    ("kind", "state", "words"),
+    [
+        ("step", NEW, "told: index takes 20 % longer"),
+        (EXPECTATION, NEW, "told: index takes longer than it may"),
+        (EXPECTATION, ENDED, "told: index is within its limit again"),
+        (FAILURE, NEW, "told: the scan of index failed"),
+        (FAILURE, ENDED, "told: index can be measured again"),
+    ],
+)
+def test_what_a_night_told_is_said_by_its_kind(kind: str, state: str, words: str) -> None:
+    assert told_text(Told(kind, "index", NIGHT, state, 1.2 if kind == "step" else None)) == words
