@@ -22,6 +22,7 @@ from pathtrace.scheduling.times import Times
 FOLDER = Path("/etc/cron.d")
 OWN_FILE = "pathtrace"
 """Without a dot, since Debian's cron passes such files by."""
+QUIET = "--quiet"
 _DAEMONS = frozenset({"cron", "crond", "fcron", "dcron", "cronie", "bcron-sched"})
 _NONE_YET = ("no crontab for", "No such file or directory")
 
@@ -65,7 +66,8 @@ class UserTable:
         ended = programs.run(["crontab", "-"], data) if data else programs.run(["crontab", "-r"])
         if ended.code != 0:
             raise UsageError(f"crontab does not take the lines: {ended.reason}")
-        if self.read() != data:
+        now = self.read()
+        if not now.endswith(data) or (not data and now):  # some crons put a heading of theirs on top
             raise UsageError(
                 "the crontab was changed by another at the same time", hint="look at it, try again"
             )
@@ -122,11 +124,15 @@ def block(job: Job, times: Times, user_field: str | None) -> Block:
 
 
 def _words(job: Job) -> tuple[str, ...]:
-    """With variables from a file: our own start reads them, since sh would run what it holds."""
+    """Quiet, since cron mails whatever is said: of a scan that goes well that is nothing.
+
+    With variables from a file: our own start reads them, since sh would run what it holds.
+    """
+    words = job.words if QUIET in job.options else (*job.words, QUIET)
     if job.env_file is None:
-        return job.words
+        return words
     start = (job.python, "-P", "-m", "pathtrace", "schedule", "start", "--env-file", job.env_file, "--")
-    return start + job.words[5:]
+    return start + words[5:]
 
 
 def found(owner: Table) -> tuple[Block, ...]:

@@ -59,4 +59,4 @@ def test_debians_cron_runs_an_added_scan_twice_and_hostile_words_arrive_as_they_
 
 
 def called(job: Job) -> dict[str, object]:
-    return {"words": list(job.words[1:]), "folder": job.folder, "path": job.path, "secret": None}
+    return {"words": [*job.words[1:], "--quiet"], "folder": job.folder, "path": job.path, "secret": None}
