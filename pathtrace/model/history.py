@@ -97,18 +97,23 @@ class Change:
     ratio: float | None
     low: float | None
     high: float | None
-    """Time now / time before, with its interval; None for an outage."""
+    """Time now / time before, with its interval; of what has ended, what it was while it lasted.
+
+    None for an outage.
+    """
     per_week: float | None = None
     """Of a creep: time now / time a week ago, 1.01 where it grows by 1 % a week."""
     resource: str | None = None
     """What limits the hop now."""
     resource_before: str | None = None
     marks: tuple[EnvironmentMark, ...] = ()
-    """What else changed where it began, the likeliest cause first."""
+    """What else changed where it began (where it ended, of what has ended), the likeliest cause first."""
     ended_with: str | None = None
     """Id of the night that showed that it is over."""
     also: tuple[str, ...] = ()
     """Other flows and hops that show the same, so that it is told once: the hop's own flow first."""
+    settled: bool = False
+    """Of a creep or growth that has ended: it stays where it is, and did not go back."""
     before_s: float | None = None
     after_s: float | None = None
     """Medians of the nights before it and of those that show it, so that it can be said in time, too."""
