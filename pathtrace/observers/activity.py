@@ -77,9 +77,10 @@ class ActivityWatch:
         disks = psutil.disk_io_counters(perdisk=True) or {}
         networks = psutil.net_io_counters(pernic=True)
         times = os.times()
+        cores = psutil.cpu_times()
         return _Look(
             at_ns=self._clock(),
-            busy_s=busy_s(psutil.cpu_times()),
+            busy_s=busy_s(cores) + getattr(cores, "steal", 0.0),  # what other machines on ours had
             disk_bytes=_whole_disks(disks),
             network_bytes=sum(n.bytes_recv + n.bytes_sent for k, n in networks.items() if k[:2] != "lo"),
             processes=processes,

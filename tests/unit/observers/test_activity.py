@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import pytest
 
@@ -49,6 +50,24 @@ def test_only_what_others_did_counts(monkeypatch: pytest.MonkeyPatch) -> None:
         network_bytes_per_s=50.0,
         notable=("backup (pid 2): 45 % of a core", "cron (pid 4): 10 % of a core"),
     )
+
+
+class _Cores(NamedTuple):
+    user: float
+    steal: float
+
+
+def test_what_another_machine_on_the_same_one_had_is_other_work_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    cores = iter((_Cores(0.0, 0.0), _Cores(0.0, 5.0)))
+    moments = iter((0, 10 * SECOND))
+    monkeypatch.setattr(activity.psutil, "cpu_times", lambda: next(cores))
+    monkeypatch.setattr(activity.psutil, "cpu_count", lambda: 1)
+    monkeypatch.setattr(activity, "_all_processes", dict)
+    watch = ActivityWatch("here", (), lambda: next(moments))
+    watch.begin()
+    percent = watch.end().cpu_percent
+    assert percent is not None
+    assert 45 <= percent <= 50
 
 
 def test_nothing_is_known_without_a_first_look() -> None:
