@@ -1,7 +1,7 @@
 """History -> the ``pathtrace.history/1`` document, and a table for spreadsheets. Names of keys are a promise.
 
-What a night was made in stands once, of the last one that knows it, and as ``marks`` where it changed: written
-out for each night it would be most of the document.
+What a night was made in stands once, of the last one that knows it, and as ``marks`` where it changed:
+written out for each night it would be most of the document.
 """
 
 from __future__ import annotations

@@ -226,6 +226,18 @@ def test_an_index_of_a_newer_version_is_set_aside_where_that_is_asked_for(tmp_pa
     assert (tmp_path / "history.sqlite.damaged").read_bytes() == content
 
 
+def test_an_index_that_is_removed_meanwhile_costs_nothing(tmp_path: Path) -> None:
+    keep_run(tmp_path, 0)
+    with History(tmp_path) as history:
+        history.refresh()
+        for path in tmp_path.glob("history.sqlite*"):
+            path.unlink()
+        keep_run(tmp_path, 1)
+        history.refresh()
+        assert (len(history.entries()), history.on_disk, history.caveats) == (2, True, ())
+    assert ids(tmp_path) == [run_id(0), run_id(1)]
+
+
 def test_two_at_once_read_and_write_the_same_index(tmp_path: Path) -> None:
     for night in range(5):
         keep_run(tmp_path, night)
