@@ -28,8 +28,8 @@ class Course:
     took: Times
     held: Times
     workers: list[int]
-    joined: dict[int, tuple[int, bool]] = field(default_factory=dict)
-    """Per stage: how many of its operations become one, and whether what each row takes is told apart."""
+    joined: dict[int, tuple[int, Times]] = field(default_factory=dict)
+    """Per stage: how many of its operations become one, and what of each is then there once."""
     divided: dict[int, tuple[int, Times]] = field(default_factory=dict)
     """Per stage: into how many each of its operations is divided, and what is then there for each."""
 
@@ -151,38 +151,44 @@ class Relieve:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """So many operations of a stage become one; what each has apart from its rows is then there once. If the
-    samples do not tell that apart, one may at best take no longer than each did."""
+    """So many operations of a stage become one; what each has apart from its rows is then there once: set-up
+    and commit, and of the time between a share from ``least`` to ``most``."""
 
     stage: int
     count: int
-    told: bool
+    least: float
+    most: float
     rank: int = 0
 
     def apply(self, altered: Altered) -> None:
-        for course in (altered.better, altered.worse):
-            course.joined[self.stage] = (self.count, self.told)
+        for course, share in ((altered.better, self.most), (altered.worse, self.least)):
+            course.joined[self.stage] = (self.count, _apart_from_rows(altered.part, share))
 
 
 @dataclass(frozen=True, slots=True)
 class Divide:
-    """Each operation of a stage becomes so many. Each of them has at worst all that was there once (set-up
-    and commit; without ``told`` all of its time), at best as little of it as ``least_s``: a commit of fewer
-    rows is shorter, down to what one sync takes."""
+    """Each operation of a stage becomes so many. Each of them has at worst all that was there once (set-up,
+    commit, and the share ``most`` of the time between), at best as little of it as ``least_s``: a commit of
+    fewer rows is shorter, down to what one sync takes."""
 
     stage: int
     count: int
-    told: bool
+    most: float
     least_s: float
     rank: int = 0
 
     def apply(self, altered: Altered) -> None:
-        part = altered.part
-        once = part.setup + part.finish if self.told else part.elapsed
-        most: Times = np.minimum(once, part.elapsed).astype(np.float64)
+        most = _apart_from_rows(altered.part, self.most)
         least: Times = np.minimum(most, self.least_s * NANOSECONDS_PER_SECOND)
         altered.better.divided[self.stage] = (self.count, least)
         altered.worse.divided[self.stage] = (self.count, most)
+
+
+def _apart_from_rows(part: Execution, share: float) -> Times:
+    """Nanoseconds of each operation: its set-up and commit, and a share of the time between."""
+    ends = np.minimum(part.setup + part.finish, part.elapsed).astype(np.float64)
+    apart: Times = ends + share * (part.elapsed - ends)
+    return apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +231,6 @@ class Hide:
         rows = altered.rows(self.stage)
         window = altered.part.window
         altered.worse.took[rows] = altered.part.elapsed[rows]
-        altered.worse.joined.pop(self.stage, None)
         if window is not None:
             altered.worse.workers[self.stage] = window.workers[self.stage]
 
@@ -242,9 +247,8 @@ def operations_in(course: Course, part: Execution) -> Operations:
     """The operations of a course, ready to be played again."""
     operations = operations_of(part, len(course.workers))
     operations = replace(operations, took_ns=course.took.tolist(), held_ns=course.held.tolist())
-    for stage, (count, told) in course.joined.items():
-        once = part.setup + part.finish if told else part.elapsed
-        operations = _joined(operations, stage, count, once.astype(np.float64))
+    for stage, (count, once) in course.joined.items():
+        operations = _joined(operations, stage, count, once)
     for stage, (count, each) in course.divided.items():
         operations = _divided(operations, stage, _shares(part, stage, count), each)
     return operations
@@ -281,7 +285,7 @@ def _divided(operations: Operations, stage: int, shares: dict[int, int], each: T
 
 def _joined(operations: Operations, stage: int, count: int, once: Times) -> Operations:
     """``count`` operations as one, which comes with the last of them: each one's own rows take what they
-    took, and what is there ``once`` for each (its set-up and commit) is there once."""
+    took, and what is there ``once`` for each is there once."""
     pairs = operations.wanted[stage] or _as_wanted(operations, stage)
     took, held, wanted = list(operations.took_ns), list(operations.held_ns), []
     for at in range(0, len(pairs), count):

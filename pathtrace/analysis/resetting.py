@@ -7,9 +7,9 @@ the steps say so.
 from __future__ import annotations
 
 from pathtrace.analysis.altering import Divide, Hold, Join, Relieve, Staff, Unload, loading_ns
+from pathtrace.analysis.batch_parts import once
 from pathtrace.analysis.evidence import Evidence
-from pathtrace.analysis.executions import Execution
-from pathtrace.analysis.limit import MOSTLY
+from pathtrace.analysis.executions import Execution, execution
 from pathtrace.analysis.limits import Judged
 from pathtrace.analysis.rescaling import MOVES, Plan, hold_by_disk, hold_by_link
 from pathtrace.analysis.study import FlowStudy
@@ -77,7 +77,6 @@ def _held(index: int, judged: Judged, study: FlowStudy, evidence: Evidence, plan
 def batch_steps(study: FlowStudy, evidence: Evidence, change: Change, plan: Plan) -> None:
     """Larger batches: what there is once for each, its set-up and commit, is there less often; smaller ones:
     more often."""
-    before = change.before or 1.0
     for index, judged in study.stages.items():
         stage = judged.figures.stage
         if stage.place != change.subject or stage.action is not Action.INSERT:
@@ -86,18 +85,24 @@ def batch_steps(study: FlowStudy, evidence: Evidence, change: Change, plan: Plan
         if isinstance(spec, DatabaseSpec) and spec.commit is Commit.ROW:
             plan.remarks.append(f"every row of {stage.place} is committed alone, whatever the batch")
             continue
-        told = judged.figures.finish_share >= MOSTLY
-        measure = f"pathtrace run, with `batch: {change.after:.0f}` at {stage.place} in the scenario"
-        what = f"how much of an insert into {stage.place} is there once a batch, how much for each row"
-        if change.after < before:
-            sync = evidence.ceiling(f"commit:{stage.place}")
-            least_s = (sync.latency_s if sync else None) or 0.0
-            plan.steps.append(Divide(index, max(1, round(before / change.after)), told, least_s))
-            plan.hidden[index] = Unknown(what, measure)
-            continue
-        plan.steps.append(Join(index, max(1, round(change.after / before)), told))
-        if not told:
-            plan.hide(index, what, measure)
+        plan.steps.append(_rebatched(index, judged, study, evidence, change))
+        plan.hidden[index] = Unknown(
+            f"how much of an insert into {stage.place} is there once a batch, how much for each row",
+            f"pathtrace run, with `batch: {change.after:.0f}` at {stage.place} in the scenario",
+        )
+
+
+def _rebatched(
+    index: int, judged: Judged, study: FlowStudy, evidence: Evidence, change: Change
+) -> Join | Divide:
+    before = change.before or 1.0
+    part = execution(evidence.run, study.chosen.repeat, study.index, study.chosen.number)
+    apart = once(judged, evidence, part, before)
+    if change.after >= before:
+        return Join(index, max(1, round(change.after / before)), apart.least, apart.most)
+    sync = evidence.ceiling(f"commit:{judged.figures.stage.place}")
+    least_s = (sync.latency_s if sync else None) or 0.0
+    return Divide(index, max(1, round(before / change.after)), apart.most, least_s)
 
 
 def loaded_steps(study: FlowStudy, change: Change, part: Execution, plan: Plan) -> None:

@@ -1,0 +1,56 @@
+"""How much of an insert is its rows', where the samples tell."""
+
+from __future__ import annotations
+
+import pytest
+
+from pathtrace.analysis.assembly import measured_flows
+from pathtrace.analysis.batch_parts import Once, once
+from pathtrace.analysis.executions import execution
+from pathtrace.model.run import Run
+from pathtrace.model.sample import Sample
+from tests.unit.analysis.builders import MS, Desk, run_of, scenario, stream
+
+INDEX = """
+pathtrace: 1
+places:
+  archive: {kind: files, path: /data}
+  indexer: {kind: process, command: [extract], workers: 1}
+  library: {kind: database, url: "postgresql://localhost/lab", batch: 1, workers: 1}
+flows: {index: {path: [archive, indexer, library], frequency: every 24 h}}
+"""
+
+
+def inserted(fixed_ms: float, ms_per_kilobyte: float, *, even: bool = False) -> Run:
+    """200 rows, every other one of 1 kB and of 3 kB (or all of 2 kB), each in a batch of its own."""
+
+    def size(k: int) -> int:
+        return 2000 if even else (1000, 3000)[k % 2]
+
+    def details(sample: Sample) -> dict[str, int]:
+        taken = sample.elapsed_ns / MS - fixed_ms
+        return {"bytes": round(taken / ms_per_kilobyte * 1000) if sample.stage == 2 else 2000}
+
+    made = stream(
+        [Desk(1), Desk(1, 16), Desk(1, 16)],
+        lambda stage, k: MS if stage < 2 else round((fixed_ms + ms_per_kilobyte * size(k) / 1000) * MS),
+        200,
+        details=details,
+    )
+    return run_of(scenario(INDEX), [made])
+
+
+def found(run: Run, rows: float = 1) -> Once:
+    evidence, [study] = measured_flows(run)
+    return once(study.stages[2], evidence, execution(run, 0, 0, 0), rows)
+
+
+def test_what_grows_with_the_rows_length_is_the_rows_own() -> None:
+    """3 ms for any statement and 1 ms for each kB: two fifths of 5 ms are the rows'."""
+    assert found(inserted(3, 1)).most == pytest.approx(0.6, rel=0.02)
+
+
+def test_where_rows_are_alike_a_statement_costs_at_most_as_much_as_ten_of_them() -> None:
+    alike = inserted(3, 1, even=True)
+    assert found(alike) == Once(0.0, pytest.approx(10 / 11))
+    assert found(alike, rows=90).most == pytest.approx(0.1)
