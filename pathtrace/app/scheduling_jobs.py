@@ -42,10 +42,15 @@ class Asked:
     options: tuple[str, ...] = ()
 
 
-def job_of(asked: Asked, environ: Mapping[str, str], *, with_own: bool = False) -> tuple[Job, Times]:
-    """What to start, and when. ``with_own``: it will have this process's variables."""
+def left_to_a_scheduler(environ: Mapping[str, str]) -> dict[str, str]:
+    """Those of a terminal's variables that a timer or cron has too."""
+    return {name: environ[name] for name in _SCHEDULERS_OWN if name in environ}
+
+
+def job_of(asked: Asked, environ: Mapping[str, str], variables: Mapping[str, str]) -> tuple[Job, Times]:
+    """What to start, and when. ``variables``: what it will have beside those of its file."""
+    folder = _folder()
     scenario = os.path.abspath(asked.scenario)
-    variables = environ if with_own else {name: environ[name] for name in _SCHEDULERS_OWN if name in environ}
     secrets = os.path.abspath(asked.env_file) if asked.env_file is not None else None
     if secrets is not None:
         env_file.require_fit(secrets)
@@ -57,7 +62,7 @@ def job_of(asked: Asked, environ: Mapping[str, str], *, with_own: bool = False) 
         name=metadata.name_of(scenario),
         scenario=scenario,
         store=os.path.abspath(asked.store),
-        folder=os.getcwd(),
+        folder=folder,
         python=os.path.abspath(sys.executable),
         lasts_s=loaded.control.budget_s,
         path=_search_path(environ),
@@ -67,6 +72,13 @@ def job_of(asked: Asked, environ: Mapping[str, str], *, with_own: bool = False) 
     for what, text in (("scenario", job.scenario), ("store", job.store), ("folder", job.folder)):
         quoting.require_utf8(text, what)
     return job, times
+
+
+def _folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError as error:
+        raise UsageError("the folder that you are in is there no more", hint="cd to another one") from error
 
 
 def _loaded(path: Path, variables: Mapping[str, str], all_variables: Mapping[str, str]) -> Scenario:

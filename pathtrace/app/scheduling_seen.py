@@ -20,8 +20,8 @@ from pathtrace.scheduling.times import Times, next_moments
 
 _SHOWN = 3
 _MOST_SCANS = 400
-_LEFT_BEHIND = ("PATHTRACE_TELL", "PATHTRACE_TOKEN", "PATHTRACE_RUNTIME", "PATHTRACE_SMB", "PATHTRACE_SMB_USER",
-                "PATHTRACE_SMB_PASSWORD")  # fmt: skip
+_LEFT_BEHIND = ("PATHTRACE_TELL", "PATHTRACE_TOKEN", "PATHTRACE_RUNTIME", "PATHTRACE_SMB",
+                "PATHTRACE_SMB_USER", "PATHTRACE_SMB_PASSWORD")  # fmt: skip
 
 
 def scheduled_as(holder: Holder, found: Found, now: datetime) -> Scheduled:

@@ -100,7 +100,8 @@ def add(
     from pathtrace.app import scheduling
 
     asked = _asked(scenario, store, options, at=at, every=every, env_file=env_file, scope=scope, kind=kind)
-    return _put_out(scheduling.add(asked, os.environ, dry_run=dry_run), as_json)
+    add_it = scheduling.planned_add if dry_run else scheduling.add
+    return _put_out(add_it(asked, os.environ), as_json)
 
 
 @command.command("list")
@@ -134,7 +135,8 @@ def remove(what: str, scope: str | None, dry_run: bool, as_json: bool) -> int:
     """
     from pathtrace.app import scheduling
 
-    return _put_out(scheduling.remove(what, scope, os.environ, dry_run=dry_run), as_json)
+    remove_it = scheduling.planned_removal if dry_run else scheduling.remove
+    return _put_out(remove_it(what, scope, os.environ), as_json)
 
 
 @command.command("run")

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pathtrace.errors import UsageError
+from pathtrace.errors import PathtraceError, UsageError
 from pathtrace.model.schedule import SYSTEM, USER, Written
 from pathtrace.scheduling import metadata, programs, writing
-from pathtrace.scheduling.units import TimerSays, Units, read_timer
+from pathtrace.scheduling.units import HEAD, TimerSays, Units, read_timer
 
 BOOTED = Path("/run/systemd/system")
 """Is there exactly if the machine was started by systemd (sd_booted(3))."""
@@ -87,7 +87,7 @@ def add(owner: Manager, name: str, units: Units) -> tuple[str, ...]:
     """Write both, have them taken if a manager runs, and say what is left to type. As before on failure."""
     before = {path: writing.read(path) for path in (owner.service(name), owner.timer(name))}
     for path, data in before.items():
-        if data is not None and metadata.PREFIX.encode() not in data:
+        if data is not None and not data.startswith(HEAD.encode()):
             raise UsageError("it is there and not ours: nothing was written", where=str(path))
     reload, enable = owner.command("daemon-reload"), owner.command("enable", f"{name}.timer")
     start = owner.command("restart", f"{name}.timer")
@@ -97,9 +97,11 @@ def add(owner: Manager, name: str, units: Units) -> tuple[str, ...]:
         if owner.runs:
             _ask(reload, enable, start)
             return ()
-    except (UsageError, OSError):
+    except PathtraceError:
         for path, data in before.items():
             writing.restore(path, data)
+        if owner.runs:
+            programs.run(reload)
         raise
     return (" ".join(reload), " ".join(owner.command("enable", "--now", f"{name}.timer")))
 

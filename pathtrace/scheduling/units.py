@@ -14,7 +14,7 @@ from pathtrace.scheduling.quoting import started, systemd_path, systemd_word
 from pathtrace.scheduling.times import Times
 
 SECTION = "[X-Pathtrace]"
-_HEAD = "# Written by 'pathtrace schedule add'; 'pathtrace schedule remove' takes it away.\n"
+HEAD = "# Written by 'pathtrace schedule add'; 'pathtrace schedule remove' takes it away.\n"
 _KEY = "Schedule="
 _SYSTEM_ONLY = """\
 User=root
@@ -48,7 +48,7 @@ def _service(job: Job, scope: str) -> str:
     command = " ".join(map(systemd_word, started(job.words)))
     secrets = f"EnvironmentFile={systemd_path(job.env_file, 'EnvironmentFile')}\n" if job.env_file else ""
     return f"""\
-{_HEAD}[Unit]
+{HEAD}[Unit]
 Description=pathtrace scan ({job.name})
 {_NETWORK if scope == SYSTEM else ""}
 [Service]
@@ -67,7 +67,7 @@ OOMScoreAdjust=500
 
 def _timer(job: Job, times: Times) -> str:
     return f"""\
-{_HEAD}[Unit]
+{HEAD}[Unit]
 Description=pathtrace scan, {times.said} ({job.name})
 
 [Timer]

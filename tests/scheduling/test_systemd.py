@@ -11,6 +11,7 @@ import pytest
 from pathtrace.errors import UsageError
 from pathtrace.model.schedule import SYSTEM, USER, Job
 from pathtrace.scheduling import systemd
+from pathtrace.scheduling.metadata import name_of
 from pathtrace.scheduling.times import Times
 from pathtrace.scheduling.units import units
 from tests.cli.command import STAND_INS
@@ -139,3 +140,28 @@ def test_where_systemd_analyze_is_not_installed_nothing_is_judged(
     monkeypatch.setattr(shutil, "which", lambda name: None)
     job = hostile_job(tmp_path)
     systemd.validate(job.name, units(job, NIGHTLY, SYSTEM), SYSTEM)
+
+
+@pytest.mark.needs_root
+def test_where_systemd_refuses_or_a_unit_of_others_is_in_the_way_all_stays_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "lab.yaml").write_text(STAND_INS)
+    units_folder = tmp_path / ".config/systemd/user"
+    units_folder.mkdir(parents=True)
+    (units_folder / "timers.target.wants").touch()  # so that nothing can be enabled
+    name = name_of(str(tmp_path / "lab.yaml"))
+    private.with_systemd(
+        f"""
+        export XDG_RUNTIME_DIR=/run/user
+        add() {{ "$PYTHON" -m pathtrace schedule add lab.yaml --user; }}
+        add 2>refused && exit 1
+        ls .config/systemd/user >left
+        echo mine >.config/systemd/user/{name}.service
+        add 2>occupied && exit 1
+        true
+        """,
+        tmp_path,
+    )
+    assert f"error: 'systemctl --user enable {name}.timer' failed" in (tmp_path / "refused").read_text()
+    assert (tmp_path / "left").read_text() == "timers.target.wants\n"
+    assert "it is there and not ours: nothing was written" in (tmp_path / "occupied").read_text()
+    assert (units_folder / f"{name}.service").read_text() == "mine\n"
