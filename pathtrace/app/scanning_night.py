@@ -6,7 +6,7 @@ so that a crash loses nothing of the night, and again with what was told.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -63,17 +63,17 @@ class Scanned:
 async def keep(draft: Draft, doubts: tuple[Caveat, ...], clock: Clock) -> Scanned:
     """Keep the night, judge it, tell of it, and tidy up behind it. Raises nothing of ours."""
     kept = _Keeping(draft)
-    kept.caveats += doubts
+    kept.doubt(doubts)
     entry = kept.first(seconds(clock() - draft.began_ns))
     past = kept.past(entry)
     report = judged(draft.scenario, draft.outcome, draft.run, past, draft.waited_s)
     report = replace(report, scan_s=seconds(clock() - draft.began_ns))
     told = told_by(report)
-    caveats = await tell(report, draft.scenario, kept.document(report, told))
-    kept.caveats += caveats
+    untold = await tell(report, draft.scenario, kept.document(report, told))
+    kept.doubt(untold)
     kept.prune()
-    kept.write(report, () if reached_nobody(draft.scenario, caveats) else told)
-    document = kept.document(report, told)
+    document = kept.document(report, () if reached_nobody(draft.scenario, untold) else told)
+    kept.write(document)
     return Scanned(report, document, kept.folder, draft.run, tuple(kept.caveats), kept.error, kept.compared)
 
 
@@ -103,14 +103,21 @@ class _Keeping:
         if self.error is None:
             self.error = error
         elif str(error) != str(self.error):
-            self.caveats.append(Caveat(UNKEPT, f"this night is not kept: {error}", error.hint))
+            self.doubt((Caveat(UNKEPT, f"this night is not kept: {error}", error.hint),))
+
+    def doubt(self, caveats: Iterable[Caveat]) -> None:
+        """Note doubts, without what must not be shown."""
+        from pathtrace.store.codec import scrubbed
+
+        self.caveats += (scrubbed(each, self._scrub) for each in caveats)
 
     def first(self, took_s: float) -> HistoryEntry:
         """The night as an entry of history, kept before anything else is done with it."""
         from pathtrace.store.nights import read_night
 
         entry = self._bare(took_s)
-        self.write(ScanReport(entry, self._host, self._draft.outcome, took_s, self._draft.waited_s), ())
+        bare = ScanReport(entry, self._host, self._draft.outcome, took_s, self._draft.waited_s)
+        self.write(self.document(bare, ()))
         found = read_night(self.folder).entry if self.folder is not None else None
         return found if found is not None else entry
 
@@ -147,10 +154,10 @@ class _Keeping:
                 nights = history.entries(entry.scenario)
                 baseline = history.baseline(entry.scenario, entry.workload_fingerprint)
                 told = history.told(entry.scenario)
-                self.caveats += history.caveats
+                self.doubt(history.caveats)
         except RunFileError as error:
             text = f"this night is held against nothing: {error}"
-            self.caveats.append(Caveat(UNREAD, text, error.hint))
+            self.doubt((Caveat(UNREAD, text, error.hint),))
             self.compared = False
             return Past(entry, (entry,), None, ())
         earlier = tuple(each for each in nights if each.id != entry.id)
@@ -162,17 +169,15 @@ class _Keeping:
         from pathtrace.store.codec import scrubbed
 
         run = self._draft.run.run.id if self._draft.run is not None else None
-        shown = scrubbed(report, self._scrub)
-        doubts = [scrubbed(caveat, self._scrub) for caveat in self.caveats]
-        return scan_document(shown, run, told, doubts)
+        return scan_document(scrubbed(report, self._scrub), run, told, self.caveats)
 
-    def write(self, report: ScanReport, told: tuple[Told, ...]) -> None:
+    def write(self, document: Mapping[str, Any]) -> None:
         from pathtrace.store.scans import write_scan
 
         if self.folder is None:
             return
         try:
-            write_scan(self.folder, self.document(report, told))
+            write_scan(self.folder, document)
         except StoreError as error:
             self._refused(error)
 
@@ -183,4 +188,4 @@ class _Keeping:
         try:
             prune(store, self._draft.scenario.keep_s, datetime.now(UTC), living(store))
         except RunFileError as error:
-            self.caveats.append(Caveat(UNPRUNED, f"old samples are kept: {error}", error.hint))
+            self.doubt((Caveat(UNPRUNED, f"old samples are kept: {error}", error.hint),))
