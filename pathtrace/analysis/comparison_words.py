@@ -70,13 +70,18 @@ def signed(ratio: float) -> str:
 def _blind(ratio: Ratio) -> str:
     if ratio.detectable is None:
         return "; too few repeats to say more"
-    said = f"; a change of {format_ratio(ratio.detectable)} or more would have shown"
+    said = f"; a change of {_much(ratio.detectable)} or more would have shown"
     if ratio.repeats_needed is not None:
         return f"{said}, one of 10 % takes {ratio.repeats_needed} repeats of each run at this spread"
-    anyway = format_ratio(ratio.floor or 0.0)
+    anyway = _much(ratio.floor or 0.0)
     if ratio.floor_from == HISTORY:
         return f"{said}, one of 10 % never: like runs differ by up to {anyway} from day to day"
     return f"{said}, one of 10 % never: other work on the host alone may do {anyway}; repeat when it is quiet"
+
+
+def _much(more: float) -> str:
+    """A change of times: ``28 %``; a large one as the factor that it is, ``×2.4``."""
+    return format_ratio(more) if more < PLAIN - 1 else f"×{_times(1 + more)}"
 
 
 def _cause(whole: Comparison) -> str:

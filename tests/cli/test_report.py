@@ -48,6 +48,13 @@ def test_the_page_of_a_change_goes_from_the_question_to_the_fact(store: Path) ->
     assert done.out.index("## Prediction") < done.out.index("## Change") < done.out.index("## Fact")
 
 
+def test_as_json_it_is_what_show_and_compare_give(store: Path) -> None:
+    one = pathtrace(store, "report", "before", "--json")
+    assert (one.code, one.out) == (0, pathtrace(store, "show", "before", "--json").out)
+    named = ("before", "rows", "--changed", "library.batch", "--json")
+    assert pathtrace(store, "report", *named).out == pathtrace(store, "compare", *named).out
+
+
 def test_what_compare_refuses_is_refused_here_too(store: Path) -> None:
     done = pathtrace(store, "report", "before", "rows")
     assert (done.code, done.out) == (2, "")
