@@ -48,8 +48,8 @@ def with_ratio(ratio: Ratio | None, after_s: float = 12.0) -> Compared:
         (
             with_ratio(Ratio(1.2, 0.2, 6.0, "unclear", 5.1, None, 4.9, "other work")),
             'Whether "index" changed is unclear: 10 s → 12 s (×0.2 to ×6 time); a change of ×6.1 or more '
-            "would have shown, one of 10 % never: other work on the host alone may do ×5.9; repeat when it is "
-            "quiet.",
+            "would have shown, one of 10 % never: other work on the host alone may do ×5.9; repeat when it "
+            "is quiet.",
         ),
         (
             with_ratio(Ratio(1.1, 0.9, 1.3, "unclear", 0.3, None, 0.2, "history")),
