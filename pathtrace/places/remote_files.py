@@ -3,8 +3,7 @@
 Counts and hands on as ``files`` does for a path: a tree is one operation a file, one file (or a tree of
 weights) one operation a block, documents are handed on whole. Files are read front to end, one operation
 in progress for each worker. Written is only below a folder of our own beside the user's files, one file for
-each item, removed when the place is closed; after a crash it stays, since the next run has no password
-for it, and its name says whose it is.
+each item, removed when the place is closed; after a crash the next run that writes there removes it.
 
 Which protocol is the URL's affair; how bytes come is its client's; queues and time limits are the engine's.
 """
@@ -28,6 +27,7 @@ from pathtrace.model.run import Mount
 from pathtrace.model.scenario import Action, Start
 from pathtrace.model.scenario import Place as Described
 from pathtrace.model.work import Clock, Done, Item, LayerState, PlaceFacts
+from pathtrace.places import elsewhere
 from pathtrace.places.file_list import OWN_FOLDER, FileList
 from pathtrace.places.file_set import only_written
 from pathtrace.places.remote import (
@@ -131,7 +131,11 @@ class RemoteFiles:
         """Once closed, where something of ours still lies that could not be removed."""
         if not self._made or self._client is not None:
             return None
-        return f"{shown_target(target_of(self._spec.url or '')).rstrip('/')}/{self._folder}"
+        return f"{self._shown.rstrip('/')}/{self._folder}"
+
+    @property
+    def _shown(self) -> str:
+        return shown_target(target_of(self._spec.url or ""))
 
     def far_sources(self, count: int) -> tuple[tuple[str, int], ...]:
         files = self._listed()
@@ -244,6 +248,8 @@ class RemoteFiles:
                 await client.remove_folder(f"{self._folder}/nothing")
             await self._emptied(client, _REMOVE_S)
             self._made = False
+            if self._scratch is not None:
+                elsewhere.forget(self._scratch, self._folder)
 
     async def _emptied(self, client: RemoteClient, patience_s: float) -> None:
         """Our folder removed, however much lies in it. OperationError, TimeoutError."""
@@ -310,6 +316,9 @@ class RemoteFiles:
 
     async def _empty_folder(self) -> None:
         client = self._opened()
+        if self._scratch is not None and not self._made:
+            await elsewhere.remove_left(self._scratch, self._shown, client, _REMOVE_S)
+            elsewhere.remember(self._scratch, self._shown, self._folder)
         try:
             with self._at_this_place():
                 await self._emptied(client, self._place.timeout_s)

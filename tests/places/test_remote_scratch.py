@@ -73,6 +73,7 @@ def written(server: Server, scratch: Path, goes: bool) -> RemoteFiles:
     place = RemoteFiles(read(text_of(places=places)).place("archive"), time.perf_counter_ns, 1)
 
     async def life() -> None:
+        scratch.mkdir(parents=True)
         await place.open(scratch)
         await place.begin(Start.COLD, frozenset({Action.WRITE}))
         for number in range(FILES):
@@ -97,6 +98,49 @@ def test_what_a_server_that_went_away_keeps_is_told(server: Server, tmp_path: Pa
     place = written(server, tmp_path / "run" / "out", goes=True)
     (folder,) = server.folders
     assert place.left_behind == f"smb://nas/share/out/{folder}"
+
+
+def died(server: Server, store: Path, run: str) -> None:
+    """A run that wrote there and is not closed."""
+    scratch = store / ".scratch" / run / "archive"
+    scratch.mkdir(parents=True)
+    asyncio.run(begun(scratch))
+
+
+async def begun(scratch: Path) -> RemoteFiles:
+    places = PLACES.replace("path: /srv/archive", 'url: "smb://me:secret@nas/share/out", data: output')
+    place = RemoteFiles(read(text_of(places=places)).place("archive"), time.perf_counter_ns, 1)
+    await place.open(scratch)
+    await place.begin(Start.COLD, frozenset({Action.WRITE}))
+    return place
+
+
+@pytest.mark.parametrize(("claimed", "left"), [(False, 0), (True, 1)])
+def test_what_a_dead_run_left_on_the_server_goes_with_the_next_one_that_writes_there(
+    server: Server, tmp_path: Path, claimed: bool, left: int
+) -> None:
+    died(server, tmp_path, "20261130-020000-dead")
+    server.folders["of somebody else"] = ["a.txt"]
+    if claimed:  # it goes on, as far as is known
+        (tmp_path / ".scratch" / "20261130-020000-dead.owner").write_text("")
+    assert all("secret" not in note.read_text() for note in tmp_path.rglob("*.elsewhere"))
+
+    async def next_one() -> None:
+        scratch = tmp_path / ".scratch" / "20261201-020000-next" / "archive"
+        scratch.mkdir(parents=True)
+        await (await begun(scratch)).close()
+
+    asyncio.run(next_one())
+    assert len(list(tmp_path.rglob("*.elsewhere"))) == left
+    assert sorted(server.folders)[left:] == ["of somebody else"]
+
+
+def test_what_a_server_kept_that_went_away_goes_once_it_is_back(server: Server, tmp_path: Path) -> None:
+    written(server, tmp_path / ".scratch" / "20261130-020000-gone" / "out", goes=True)
+    server.gone = False
+    written(server, tmp_path / ".scratch" / "20261201-020000-next" / "out", goes=False)
+    assert server.folders == {}
+    assert list(tmp_path.rglob("*.elsewhere")) == []
 
 
 def test_more_connections_than_hosts_can_bear_are_refused_before_any_is_made(server: Server) -> None:
