@@ -62,7 +62,7 @@ def command(ctx: click.Context) -> int:
     return EXIT_DONE
 
 
-@command.command("add")
+@command.command("add", short_help="Schedule a scan of a scenario.")
 @scenario_argument
 @_at
 @_every
@@ -104,7 +104,7 @@ def add(
     return _put_out(add_it(asked, os.environ), as_json)
 
 
-@command.command("list")
+@command.command("list", short_help="Show what is scheduled, when, and what is in its way.")
 @json_option
 @debug_option
 def listing(as_json: bool) -> int:
@@ -139,7 +139,7 @@ def remove(what: str, scope: str | None, dry_run: bool, as_json: bool) -> int:
     return _put_out(remove_it(what, scope, os.environ), as_json)
 
 
-@command.command("run")
+@command.command("run", short_help="Stay up and start the scans, for containers.")
 @scenario_argument
 @_at
 @_every

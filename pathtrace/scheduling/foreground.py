@@ -111,7 +111,7 @@ class Foreground:
             return
         finally:
             self._child = None
-            _reap_orphans()
+            reap_orphans()
         self._tell(f"scan ended after {format_duration(time.perf_counter() - began)}: {_ended(code)}")
 
 
@@ -122,7 +122,7 @@ def _ended(code: int) -> str:
     return f"exit code {code}"
 
 
-def _reap_orphans() -> None:
+def reap_orphans() -> None:
     """As process 1 of a container whatever lost its parent is ours; no child of our own is there now."""
     if not _CAN_BE_PID_1 or os.getpid() != 1:
         return

@@ -2,12 +2,14 @@
 
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.cli.command import STAND_INS, command, environment
+from tests.cli.command import ROOT, STAND_INS, command, environment
+from tests.scheduling import private
 
 
 def started(folder: Path, *more: str, **variables: str) -> subprocess.Popen[str]:
@@ -71,3 +73,29 @@ def test_a_scenario_that_cannot_be_used_ends_it_before_it_sleeps(tmp_path: Path)
     assert done.stderr.splitlines()[0].endswith(
         "gone.yaml: cannot read the scenario: No such file or directory"
     )
+
+
+@pytest.mark.needs_root
+def test_as_the_first_process_of_a_container_it_leaves_no_dead_orphans() -> None:
+    private.require_root()
+    private.require("unshare")
+    code = """if True:
+        import os, time
+        from pathtrace.scheduling.foreground import reap_orphans
+        assert os.getpid() == 1
+        child = os.fork()
+        if child == 0:
+            os.fork() or time.sleep(0.1)
+            os._exit(0)
+        os.waitpid(child, 0)
+        time.sleep(0.3)
+        reap_orphans()
+        reap_orphans()
+        try:
+            os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            print("none")
+    """
+    words = ["unshare", "--pid", "--fork", "--kill-child", sys.executable, "-c", code]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=30)
+    assert (done.stdout, done.stderr) == ("none\n", "")

@@ -195,3 +195,10 @@ def test_where_there_is_neither_systemd_nor_cron_the_foreground_is_named(lab: Pa
     err = refused(lab, "add", "lab.yaml", "--user", "--dry-run", "--cron", PATH="/nowhere")
     assert "cron is not installed here" in err
     assert "'pathtrace schedule run' needs neither" in err
+
+
+@pytest.mark.parametrize("name", ["add", "list", "remove", "run"])
+def test_every_part_of_the_command_explains_itself_with_an_example(lab: Path, name: str) -> None:
+    done = pathtrace(lab, "schedule", name, "--help")
+    assert (done.code, done.err) == (0, "")
+    assert f"  Example:\n    pathtrace schedule {name}" in done.out
