@@ -71,14 +71,13 @@ def _scenario(history: History, name: str, asked: Asked) -> PastScenario:
     from pathtrace.analysis.nights import changes, marks
     from pathtrace.analysis.steps import FEWEST_BEFORE, SHOWN
 
-    entries = history.entries(name)
-    told = tuple(each for each in history.told(name) if each.kind in CHANGES)
+    entries, told = history.entries(name), history.told(name)
     shown = entries if asked.limit is None else entries[-asked.limit :]
     since = shown[0].id if shown else ""
     return PastScenario(
         name=name,
         entries=shown,
-        changes=changes(entries, told),
+        changes=changes(entries, [each for each in told if each.kind in CHANGES]),
         marks=tuple(mark for mark in marks(entries) if mark.run >= since),
         told=tuple(each for each in told if each.night is not None and each.night >= since),
         comparable=sum(entry.status in MEASURED for entry in counted(entries)),

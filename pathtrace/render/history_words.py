@@ -63,8 +63,7 @@ def told_text(told: Told) -> str:
     if told.kind in _OF_THE_SCAN:
         return f"told: {_OF_THE_SCAN[told.kind][told.state == ENDED].format(told.name)}"
     change = Change(told.kind, told.name, told.state, told.since, 1, told.ratio, None, None)
-    over = f" is over, since {told.since}" if told.state == ENDED else ""
-    return f"told: {headline(change)}{over}"
+    return f"told{' to be over' if told.state == ENDED else ''}: {headline(change)}"
 
 
 def note_text(note: Note) -> str:

@@ -15,6 +15,7 @@ NIGHT = "20261130-011503-ab12"
     ("kind", "state", "words"),
     [
         ("step", NEW, "told: index takes 20 % longer"),
+        ("step", ENDED, "told to be over: index takes 20 % longer"),
         (EXPECTATION, NEW, "told: index takes longer than it may"),
         (EXPECTATION, ENDED, "told: index is within its limit again"),
         (FAILURE, NEW, "told: the scan of index failed"),
