@@ -18,7 +18,7 @@ from pathtrace.render.conditions import start_layers, start_word
 from pathtrace.render.until import until_text
 from pathtrace.render.upgrades import NOTHING
 from pathtrace.render.whatif import SELF_CHECK, check_words, is_sound, is_wide
-from pathtrace.render.whatif_words import changes_words, gives, is_unchanged
+from pathtrace.render.whatif_words import changes_words, gives, is_felt
 from pathtrace.units import format_bytes, format_count_rate, format_duration, format_link, format_ratio
 
 NOT_STATED = "not stated"
@@ -196,7 +196,7 @@ def _saved(each: Upgrade, flows: Sequence[str]) -> float:
 
 
 def _upgrade(each: Upgrade, saved: float, sound: Sequence[str]) -> tuple[str, ...]:
-    flows = [flow for flow in each.prediction.flows if flow.name in sound and not is_unchanged(flow)]
+    flows = [flow for flow in each.prediction.flows if flow.name in sound and is_felt(flow)]
     given = "; ".join(f"{gives(flow)}{', too wide to decide by' * is_wide(flow)}" for flow in flows)
     then = ", ".join(dict.fromkeys(flow.bottleneck_after for flow in flows))
     cost = "nothing" if each.free else "money"

@@ -20,7 +20,7 @@ from pathtrace.render.whatif import (
     self_check_document,
     unknowns,
 )
-from pathtrace.render.whatif_words import changes_words, gives, is_unchanged
+from pathtrace.render.whatif_words import changes_words, gives, is_felt
 from pathtrace.units import format_duration
 
 NOTHING = "Nothing that could be tried here saves a second a day, and 5 % of a flow."
@@ -92,7 +92,7 @@ def _head(found: Upgrades) -> Iterator[RenderableType]:
 
 def upgrade_words(each: Upgrade) -> str:
     """What it is, what it gives each flow that it changes, and what it costs."""
-    changed = [gives(flow) for flow in each.prediction.flows if not is_unchanged(flow)]
+    changed = [gives(flow) for flow in each.prediction.flows if is_felt(flow)]
     free = " (free)" if each.free else ""
     saved = format_duration(each.prediction.seconds_per_day_saved)
     return f"{changes_words(each.prediction.changes)}{free}: {'; '.join(changed)}, saves {saved} a day"
@@ -119,7 +119,7 @@ def _row(number: int, each: Upgrade, priced: bool) -> Row:
     if priced:
         for_each = each.seconds_per_day_saved_per_price
         cells.append("" if for_each is None else format_duration(for_each))
-    changed = [flow for flow in each.prediction.flows if not is_unchanged(flow)]
+    changed = [flow for flow in each.prediction.flows if is_felt(flow)]
     text = Text(changes_words(each.prediction.changes), "bold")
     text.append(f": {'; '.join(gives(flow) for flow in changed)}", "not bold")
     then = ", ".join(dict.fromkeys(flow.bottleneck_after for flow in changed))

@@ -10,6 +10,8 @@ from pathtrace.units import BITS_PER_BYTE, format_both, format_duration, format_
 _SOLD = (1, 2.5, 5, 10, 25, 40, 50, 100, 200, 400, 800)
 """Gbit/s that Ethernet is sold by."""
 _GIGABIT = 1e9
+FELT = 0.01
+"""Of a flow's time."""
 
 
 def change_words(change: Change) -> str:
@@ -75,6 +77,12 @@ def is_unchanged(flow: FlowPrediction) -> bool:
     """True if nothing of it is touched; not if what touches it happens to give nothing."""
     after = flow.after_s
     return after is not None and after.low == after.expected == after.high == flow.before_s
+
+
+def is_felt(flow: FlowPrediction) -> bool:
+    """True if it takes noticeably more or less time than before."""
+    after = flow.after_s
+    return after is not None and abs(after.expected - flow.before_s) >= FELT * flow.before_s
 
 
 def _speed(bytes_per_s: float) -> str:
