@@ -244,6 +244,16 @@ class Commits(Protocol):
 
 
 @runtime_checkable
+class TakesRows(Protocol):
+    """A database that can be given rows again without keeping them."""
+
+    async def rows_alone(self, count: int) -> int | None:
+        """Nanoseconds that ``count`` rows like the latest ones take in one statement, which is taken back;
+        None if it has had none. OperationError if it cannot be done."""
+        ...
+
+
+@runtime_checkable
 class Ready(Protocol):
     """A place that may refuse work which would change what the user's server holds."""
 

@@ -2,7 +2,7 @@
 
 Set-up and commit are there once, as the samples tell. Of the time between, which holds both, bounds are
 known: at least the round trips to a far database are there once; at most what longer rows do not take more
-of, and no more than a few rows cost.
+of, and no more than a few rows cost. Where rows were measured alone it is known.
 """
 
 from __future__ import annotations
@@ -38,6 +38,10 @@ def once(judged: Judged, evidence: Evidence, part: Execution, rows: float) -> On
     figures = judged.figures
     place = figures.stage.place
     body_s = max(0.0, figures.elapsed_s - figures.setup_s - figures.finish_s)
+    alone = evidence.ceiling(f"database:{place}")
+    if alone is not None and alone.operations_per_s and body_s:
+        by_rows = min(1.0, rows * figures.operations / alone.operations_per_s / body_s)
+        return Once(1.0 - by_rows, 1.0 - by_rows)
     trips_s = TRIPS * (trip_time(evidence, place, None) or 0.0) if evidence.is_far(place) else 0.0
     least = min(1.0, trips_s * figures.operations / body_s) if body_s else 0.0
     worth = WORTH_OF_ROWS / (WORTH_OF_ROWS + max(1.0, rows))

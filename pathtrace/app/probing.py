@@ -21,12 +21,13 @@ from pathtrace.model.report import Caveat
 from pathtrace.model.run import Ceiling, HostFacts
 from pathtrace.model.scenario import Access, Action, FilesSpec, Flow, Place, Scenario
 from pathtrace.model.work import Clock, Item
-from pathtrace.ports import Commits, Probe, Sources
+from pathtrace.ports import Commits, Probe, Sources, TakesRows
 from pathtrace.ports import Place as PlacePort
 from pathtrace.probes.commit import CommitProbe
 from pathtrace.probes.disk import DiskProbe
 from pathtrace.probes.fsync import FsyncProbe
 from pathtrace.probes.round_trip import RoundTripProbe
+from pathtrace.probes.rows import RowsProbe
 from pathtrace.probes.tracer import TracerProbe
 from pathtrace.replay.operations import StageSetup
 from pathtrace.replay.stop import StopRequest
@@ -154,6 +155,9 @@ async def _probes(
                 probes += _far_probes(flow, place, port, again, around, clock)
         if stage.action in (Action.INSERT, Action.WRITE):
             probes += _commit_probes(f"commit:{place.name}", port, clock)
+        if stage.action is Action.INSERT and isinstance(port, TakesRows):
+            resource = f"database:{place.name}"
+            probes.append((resource, RowsProbe(resource, port, clock)))
     return probes
 
 

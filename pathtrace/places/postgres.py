@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from itertools import cycle, islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -32,6 +34,8 @@ Result = TypeVar("Result")
 _CLOSE_S = 10.0
 """How long the end of a run waits for a server that does not answer at once."""
 _AGAIN_S = 0.5
+_LATEST = 100
+"""Rows that are remembered, to be given again where rows alone are measured."""
 
 
 class Postgres:
@@ -50,6 +54,7 @@ class Postgres:
         self._made = False
         self._stored = 0
         self._pending: dict[Connection, int] = {}
+        self._latest: deque[postgres_schema.Row] = deque(maxlen=_LATEST)
         self._identity: str | None = None
         self._server: int | None = None
         self._mount: Mount | None = None
@@ -161,6 +166,17 @@ class Postgres:
             async with self._writers.lend() as (connection, _):
                 return await postgres_schema.commit_alone(connection, self._schema, self._clock)
 
+    async def rows_alone(self, count: int) -> int | None:
+        """Like the latest ones, taken back: nobody sees them."""
+        if not self._latest:
+            return None
+        rows = list(islice(cycle(self._latest), count))
+        with mapped(OperationError, f"{self._place.name}: rows alone cannot be measured"):
+            async with self._writers.lend() as (connection, _):
+                return await postgres_schema.rows_alone(
+                    connection, self._schema, rows, self._how, self._clock
+                )
+
     async def fingerprint(self) -> str | None:
         return None
 
@@ -262,6 +278,7 @@ class Postgres:
     async def _insert(self, items: Sequence[Item]) -> Done:
         pieces = [piece for item in items for piece in pieces_of(item)]
         rows = [postgres_schema.row(piece) for piece in pieces]
+        self._latest.extend(rows[-_LATEST:])
         commit = self._spec.commit
         with mapped(OperationError, f"{self._place.name}: insert failed"):
             async with self._writers.lend() as (connection, opened_ns):
@@ -309,11 +326,12 @@ class Postgres:
             async with self._readers.lend() as (connection, opened_ns):
                 start = self._clock()
                 found = await self._found(connection, question)
-                elapsed = self._clock() - start
-                await connection.rollback()
+                ending = self._clock()
+                await connection.rollback()  # who asks next waits for that too
+                ended = self._clock()
         answer = found_item(item, question, found)
-        elapsed += opened_ns
-        return Done(start - opened_ns, elapsed, answer.size_bytes, (answer,), setup_ns=opened_ns)
+        elapsed, given = ended - start + opened_ns, (answer,)
+        return Done(start - opened_ns, elapsed, answer.size_bytes, given, opened_ns, finish_ns=ended - ending)
 
     async def _found(self, connection: Connection, question: str) -> tuple[Passage, ...]:
         if self._spec.query is not None:

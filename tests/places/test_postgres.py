@@ -19,7 +19,7 @@ from pathtrace.model.run import Mount
 from pathtrace.model.scenario import Action, Commit, DatabaseSpec, Place, PlaceKind, Start
 from pathtrace.model.work import Item
 from pathtrace.places.postgres import Postgres
-from pathtrace.ports import Commits
+from pathtrace.ports import Commits, TakesRows
 from tests.places import postgres_server as lab
 from tests.places.contract import Case, PlaceContract
 from tests.places.postgres_server import PostgresServer
@@ -276,6 +276,17 @@ def test_a_commit_alone_takes_time_and_stores_no_piece(server: PostgresServer) -
         return await place.commit_alone() > 0, await place.rows_stored()
 
     assert within(described(server.url), life) == (True, 0)
+
+
+def test_rows_alone_take_time_and_are_taken_back(server: PostgresServer) -> None:
+    async def life(place: Postgres) -> tuple[int | None, bool, int]:
+        await place.begin(Start.AS_IS, INSERT)
+        assert isinstance(place, TakesRows)
+        before = await place.rows_alone(500)
+        await place.perform(Action.INSERT, [Item("letter", 4, data=b"text")])
+        return before, (await place.rows_alone(500) or 0) > 0, await place.rows_stored()
+
+    assert within(described(server.url), life) == (None, True, 1)
 
 
 def test_a_database_on_a_network_mount_is_warned_of(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pathtrace.analysis.assembly import measured_flows
@@ -10,6 +12,7 @@ from pathtrace.analysis.executions import execution
 from pathtrace.model.run import Run
 from pathtrace.model.sample import Sample
 from tests.unit.analysis.builders import MS, Desk, run_of, scenario, stream
+from tests.unit.analysis.far import ceiling
 
 INDEX = """
 pathtrace: 1
@@ -54,3 +57,9 @@ def test_where_rows_are_alike_a_statement_costs_at_most_as_much_as_ten_of_them()
     alike = inserted(3, 1, even=True)
     assert found(alike) == Once(0.0, pytest.approx(10 / 11))
     assert found(alike, rows=90).most == pytest.approx(0.1)
+
+
+def test_rows_that_were_measured_alone_tell_what_is_there_once() -> None:
+    """Each took 5 ms; in one statement a row takes 1 ms."""
+    run = replace(inserted(3, 1, even=True), ceilings=(ceiling("database:library", operations=1000.0),))
+    assert found(run) == Once(pytest.approx(0.8), pytest.approx(0.8))
