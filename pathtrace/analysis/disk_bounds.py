@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pathtrace.analysis.evidence import Evidence
+from pathtrace.analysis.evidence import Evidence, Span
 from pathtrace.analysis.executions import Execution, execution
+from pathtrace.analysis.far_host import far_disk
 from pathtrace.analysis.limits import Judged
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.model.scenario import Action
@@ -54,7 +55,7 @@ def disk_bounds(
 ) -> Bounds:
     """``link_s``: what the link takes of a mean operation now, if it takes any; ``full``: it was."""
     figures = judged.figures
-    known = disk_time(judged, evidence)
+    known = disk_time(judged, evidence, study.span)
     if known is not None:
         return Bounds(known / figures.operations, known / figures.operations)
     each_s, at_once = figures.elapsed_s / figures.operations, _at_once(judged)
@@ -64,15 +65,26 @@ def disk_bounds(
     return Bounds(0.0, most_s)
 
 
-def disk_time(judged: Judged, evidence: Evidence) -> float | None:
+def disk_time(judged: Judged, evidence: Evidence, span: Span) -> float | None:
     """Seconds that the disk takes for all of the stage's operations, as fast as it is; None: not known."""
     figures = judged.figures
     alone = evidence.ceiling(f"disk:{figures.stage.place}")
     if alone is not None and alone.bytes_per_s:
         return min(figures.bytes / alone.bytes_per_s, figures.active_s)
+    if (seen := _seen_busy(judged, evidence, span)) is not None:
+        return seen * figures.active_s
     if alone is not None and alone.operations_per_s and figures.stage.action is Action.READ:
         return min(figures.operations / alone.operations_per_s, figures.active_s)
     return figures.active_s if judged.limit.resource == f"disk:{figures.stage.place}" else None
+
+
+def _seen_busy(judged: Judged, evidence: Evidence, span: Span) -> float | None:
+    """The share of the time in which the disk of another host had something to do."""
+    figures = judged.figures
+    if not evidence.is_far(figures.stage.place):
+        return None
+    disk = far_disk(figures, evidence, span, figures.stage.place)
+    return min(1.0, disk.busy) if disk is not None and disk.busy is not None else None
 
 
 def _at_once(judged: Judged) -> float:

@@ -25,7 +25,7 @@ from pathtrace.analysis.study import FlowStudy
 from pathtrace.model.prediction import Change, Changed, Unknown
 from pathtrace.model.scenario import FrequencyKind
 
-_BUSY = ("cpu", "server", "database", "memory", TRACER)
+_BUSY = ("cpu", "database", "memory", TRACER)
 _OVERLAPPED = 0.95
 """Of the sum of its parts: what takes less does them side by side."""
 _LATE = 0.15
@@ -91,7 +91,7 @@ def _steps(
     """False if nothing is known of the link, or a disk that does not hold is all that changes."""
     figures, place = judged.figures, judged.figures.stage.place
     use = use_of_link(judged, study, evidence) if evidence.is_far(place) else None
-    known = disk_time(judged, evidence)
+    known = disk_time(judged, evidence, study.span)
     faster = changes[0].kind is Changed.DISK and changes[0].after >= figures.bytes / (
         known or figures.active_s
     )
