@@ -26,9 +26,10 @@ class Saying:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A run's marks as they are now. ``attached``: names of the files that were put into its folder."""
+    """A run's marks as they were and are. ``attached``: names of the files that were put into its folder."""
 
     run: str
+    before: Marks
     marks: Marks
     attached: tuple[str, ...] = ()
 
@@ -57,7 +58,10 @@ def note(store: Path, name: str, saying: Saying, now: datetime) -> Said:
         if text or number < len(attached)
     )
 
+    before: list[Marks] = []
+
     def changed(marks: Marks) -> Marks:
+        before.append(marks)
         return replace(
             marks,
             label=marks.label if saying.label is None else saying.label,
@@ -65,7 +69,8 @@ def note(store: Path, name: str, saying: Saying, now: datetime) -> Said:
             notes=(*marks.notes, *notes),
         )
 
-    return Said(folder.name, change_marks(folder, changed), attached)
+    marks = change_marks(folder, changed)
+    return Said(folder.name, before[-1], marks, attached)
 
 
 def choose_baseline(store: Path, name: str, now: datetime) -> Chosen:

@@ -53,7 +53,13 @@ def command(
         *(["noted"] if text else []),
         *(f"attached {name}" for name in said.attached),
         *([f"labelled {label}"] if label else []),
-        *([] if pin is None else ["pinned" if pin else "no longer pinned"]),
+        *([] if pin is None else [_pinned(said.before.pinned, pin)]),
     ]
     streams.say(f"{said.run}: {', '.join(done)}")
     return EXIT_DONE
+
+
+def _pinned(was: bool, now: bool) -> str:
+    if was == now:
+        return "pinned already" if now else "was not pinned"
+    return "pinned" if now else "no longer pinned"

@@ -76,10 +76,11 @@ def _trends(past: PastScenario, flow: str | None) -> Iterator[RenderableType]:
     if not like:
         return
     times = _times(like, _names(like, flow))
-    then = "baseline" if past.baseline is not None and past.baseline in like else "usual"
+    last = next(entry for entry in reversed(like) if entry.took)
+    baseline = past.baseline if past.baseline is not None and _is_like(past.baseline, last) else None
     yield heading(f"Trend of {past.name}", tally(past))
-    header = ("", then, "last", "change", "oldest to newest")
-    rows = [_trend_row(name, times[name], past.baseline if then == "baseline" else None) for name in times]
+    header = ("", "usual" if baseline is None else "baseline", "last", "change", "oldest to newest")
+    rows = [_trend_row(name, times[name], baseline) for name in times]
     changed = _changed(past, like)
     if changed.strip():
         rows.append(Row(("surroundings changed", "", "", "", changed)))
@@ -91,12 +92,11 @@ def _like_the_last(entries: Sequence[HistoryEntry]) -> tuple[HistoryEntry, ...]:
     last = next((entry for entry in reversed(entries) if entry.took), None)
     if last is None:
         return ()
-    return tuple(
-        entry
-        for entry in entries
-        if not entry.took
-        or (entry.workload_fingerprint, entry.start) == (last.workload_fingerprint, last.start)
-    )
+    return tuple(entry for entry in entries if not entry.took or _is_like(entry, last))
+
+
+def _is_like(one: HistoryEntry, other: HistoryEntry) -> bool:
+    return (one.workload_fingerprint, one.start) == (other.workload_fingerprint, other.start)
 
 
 def _names(like: Sequence[HistoryEntry], flow: str | None) -> tuple[str, ...]:

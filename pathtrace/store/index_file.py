@@ -20,7 +20,8 @@ from pathtrace.store import files
 NAME = "history.sqlite"
 DAMAGED = "history.sqlite.damaged"
 VERSION = 1
-"""Of the tables. 1: the first (nights, texts)."""
+"""Of what the tables hold. 1: the first (nights, texts). To be raised also where a folder is read in another
+way than before (``nights``, ``surroundings``): an index of an older version is filled anew."""
 
 BUSY_S = 5.0
 _BESIDE = ".history-"

@@ -191,9 +191,15 @@ def test_a_run_is_labelled_later_and_found_by_it(store: Path, tmp_path: Path, ca
     photo.write_bytes(b"JFIF")
     assert main(["note", "last", "new cable", "--label", "after cable", "--attach", str(photo)]) == 0
     assert main(["note", "after cable", "--pin"]) == 0
+    assert main(["note", "after cable", "--unpin"]) == 0
+    assert main(["note", "after cable", "--unpin"]) == 0
+    assert main(["note", "after cable", "--pin"]) == 0
     assert main(["note", "after cable", "smb://me:hunter2@nas/x"]) == 0
     assert capsys.readouterr().err.splitlines() == [
         f"{run_id(29)}: noted, attached attached/cable.jpg, labelled after cable",
+        f"{run_id(29)}: pinned",
+        f"{run_id(29)}: no longer pinned",
+        f"{run_id(29)}: was not pinned",
         f"{run_id(29)}: pinned",
         f"{run_id(29)}: noted",
     ]
@@ -273,5 +279,5 @@ def test_of_a_pruned_run_what_was_written_is_shown(store: Path, capsys: Capture)
 
 def test_the_baseline_is_what_the_trend_is_held_against(store: Path, capsys: Capture) -> None:
     change_marks(store / run_id(12), lambda marks: replace(marks, baseline=at(13).isoformat()))
-    assert main(["history"]) == 0
+    assert main(["history", "--limit", "3"]) == 0
     assert "baseline" in capsys.readouterr().out.partition("Trend of lab")[2].splitlines()[1]

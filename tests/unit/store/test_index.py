@@ -199,6 +199,16 @@ def test_an_index_cut_short_to_nothing_is_filled_again(tmp_path: Path) -> None:
     assert entries(tmp_path) == whole
 
 
+def test_an_index_of_an_older_version_is_filled_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pathtrace.store import index_file
+
+    folder = keep_run(tmp_path, 0)
+    entries(tmp_path)
+    (folder / "run.json").write_text(json.dumps(document(index_s=7.0)))  # as if it were read otherwise now
+    monkeypatch.setattr(index_file, "VERSION", index_file.VERSION + 1)
+    assert entries(tmp_path)[0].took[0].median_s == 7.0
+
+
 def newer(store: Path) -> bytes:
     with sqlite3.connect(store / "history.sqlite") as db:
         db.execute("PRAGMA user_version=99")
