@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pathtrace.analysis import analyse
 from pathtrace.analysis.new_links import with_links
@@ -40,7 +42,7 @@ def test_what_crosses_between_the_two_hosts_moves_to_it_and_others_stay() -> Non
     )
     assert (change.before, change.after) == (pytest.approx(far.LINE), 1250 * MB)
     assert prediction.flows[0].after_s is not None
-    assert prediction.flows[0].after_s.expected == pytest.approx(2.0, rel=0.02)  # held by the disk
+    assert prediction.flows[0].after_s.expected == pytest.approx(2.0, rel=0.1)  # held by the disk
     assert "what desk has on lan stays there" in prediction.unchanged
 
 
@@ -86,3 +88,13 @@ def test_a_link_that_is_there_is_to_be_set() -> None:
     declared = "{nas-workstation: {hosts: [nas, workstation], speed: 1 Gbit/s}}"
     with pytest.raises(UsageError, match="there is a link called nas-workstation already"):
         with_links(far.run(replace(WAY, links=declared)), ("nas,workstation=10GbE",))
+
+
+@settings(deadline=None, max_examples=6)
+@given(speed=st.sampled_from(["100Mbit/s", "1GbE", "2.5GbE", "7 Gbit/s", "10GbE", "40GbE"]))
+def test_whatever_its_speed_it_gives_what_the_old_link_would_give_at_that_speed(speed: str) -> None:
+    [new], [faster] = (
+        asked(WAY, f"nas,workstation={speed}").flows,
+        asked(WAY, settings=(f"lan={speed}",)).flows,
+    )
+    assert (new.after_s, new.seconds_per_day_saved) == (faster.after_s, faster.seconds_per_day_saved)

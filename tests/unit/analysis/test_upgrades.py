@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pathtrace.analysis import analyse
 from pathtrace.analysis.upgrades import candidates_of, median_repeats, purchasable, upgrades
@@ -133,3 +135,11 @@ def test_of_what_is_free_only_the_best_is_named() -> None:
     """Of a batch for each row 100 rows save 99 of 100 commits, and 500 nothing more that counts."""
     named = [text for (text,) in order(ranked(indexed((1, 1, 20), finish_ms=19))) if "batch" in text]
     assert named == ["library.batch=100"]
+
+
+@settings(deadline=None, max_examples=3)
+@given(times=st.floats(0.01, 1000.0))
+def test_in_another_currency_the_order_is_the_same(times: float) -> None:
+    prices = {"lan": 100.0, "lan=10GbE": 300.0, "disk:weights": 50.0}
+    dearer = {name: amount * times for name, amount in prices.items()}
+    assert order(ranked(far.run(FULL), **dearer)) == order(ranked(far.run(FULL), **prices))
