@@ -1,4 +1,5 @@
 import json
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -85,3 +86,15 @@ def test_only_the_latest_are_looked_at(tmp_path: Path) -> None:
     for number in range(MOST + 5):
         keep(tmp_path, f"20261129-{number:03}", json.dumps(LIKE))
     assert len(like_times(tmp_path, RUN, START)[0].medians_s) == MOST
+
+
+def test_of_an_index_of_a_newer_version_nothing_is_needed(tmp_path: Path) -> None:
+    run = replace(RUN, id="20261130-3")
+    for number in range(4):
+        keep(tmp_path, f"20261130-{number}", json.dumps(LIKE))
+    known = like_times(tmp_path, run, START)
+    assert [len(each.medians_s) for each in known] == [4, 4]
+    with sqlite3.connect(tmp_path / "history.sqlite") as db:
+        db.execute("PRAGMA user_version=99")
+    db.close()
+    assert like_times(tmp_path, run, START) == known
