@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pathtrace.analysis.noise_floor import Floor, between_runs, noise_floor
@@ -81,12 +81,14 @@ def with_spread(values: list[int], spread: float) -> list[float]:
     return [math.exp((value - middle) / deviation * spread) for value in logs]
 
 
+@settings(deadline=None)
 @given(SERIES)
 def test_a_series_beside_itself_is_the_same_whatever_its_spread(values: list[float]) -> None:
     ratio = compared(values, values)
     assert (ratio.ratio, ratio.low, ratio.high, ratio.verdict) == (1.0, 1.0, 1.0, SAME)
 
 
+@settings(deadline=None)
 @given(SERIES, SERIES)
 def test_swapped_gives_the_inverse(before: list[float], after: list[float]) -> None:
     there, back = compared(before, after), compared(after, before)
@@ -95,6 +97,7 @@ def test_swapped_gives_the_inverse(before: list[float], after: list[float]) -> N
     assert back.verdict == OPPOSITE[there.verdict]
 
 
+@settings(deadline=None)
 @given(SERIES, SERIES, st.randoms())
 def test_the_order_of_repeats_does_not_count(
     before: list[float], after: list[float], chance: random.Random

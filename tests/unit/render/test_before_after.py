@@ -1,7 +1,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -60,6 +60,7 @@ def test_every_table_is_read_as_one_and_all_rows_are_as_wide_as_its_head() -> No
     assert not any("|" in token.content for token in tokens if token.type == "inline")
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_no_name_from_outside_can_become_markdown(name: str) -> None:
     hostile = replace(WHOLE, flows=(replace(INDEX, flow=name, name=name),), verdict=(name,))
