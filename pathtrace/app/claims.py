@@ -37,9 +37,9 @@ class Claim:
 
     def take(self, name: str) -> None:
         """Say that ``name`` is ours from now on. StoreError if the store does not take that."""
-        self._note = self.root / f"{name}.{OWNER}"
+        note = self.root / f"{name}.{OWNER}"
         try:
-            while not self._taken(self._note):
+            while not self._taken(note):
                 pass
         except OSError as error:
             raise StoreError(
@@ -71,9 +71,10 @@ class Claim:
             os.write(descriptor, json.dumps(_ourselves()).encode())
         except BaseException:
             os.close(descriptor)
+            note.unlink(missing_ok=True)
             raise
         if is_still(note, descriptor):
-            self._descriptor = descriptor
+            self._note, self._descriptor = note, descriptor
             return True
         os.close(descriptor)  # somebody took it for a dead one's before it was locked
         return False

@@ -6,13 +6,14 @@ so that a crash loses nothing of the night, and again with what was told.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pathtrace.app.claims import living
+from pathtrace.app.claims import Claim, living
 from pathtrace.app.scanning_verdict import Past, judged, told_by
 from pathtrace.app.telling import reached_nobody, tell
 from pathtrace.errors import PathtraceError, RunFileError, StoreError
@@ -64,16 +65,17 @@ async def keep(draft: Draft, doubts: tuple[Caveat, ...], clock: Clock) -> Scanne
     """Keep the night, judge it, tell of it, and tidy up behind it. Raises nothing of ours."""
     kept = _Keeping(draft)
     kept.doubt(doubts)
-    entry = kept.first(seconds(clock() - draft.began_ns))
-    past = kept.past(entry)
-    report = judged(draft.scenario, draft.outcome, draft.run, past, draft.waited_s)
-    report = replace(report, scan_s=seconds(clock() - draft.began_ns))
-    told = told_by(report)
-    untold = await tell(report, draft.scenario, kept.document(report, told))
-    kept.doubt(untold)
-    kept.prune()
-    document = kept.document(report, () if reached_nobody(draft.scenario, untold) else told)
-    kept.write(document)
+    with kept.claimed():
+        entry = kept.first(seconds(clock() - draft.began_ns))
+        past = kept.past(entry)
+        report = judged(draft.scenario, draft.outcome, draft.run, past, draft.waited_s)
+        report = replace(report, scan_s=seconds(clock() - draft.began_ns))
+        told = told_by(report)
+        untold = await tell(report, draft.scenario, kept.document(report, told))
+        kept.doubt(untold)
+        kept.prune()
+        document = kept.document(report, () if reached_nobody(draft.scenario, untold) else told)
+        kept.write(document)
     return Scanned(report, document, kept.folder, draft.run, tuple(kept.caveats), kept.error, kept.compared)
 
 
@@ -104,6 +106,18 @@ class _Keeping:
             self.error = error
         elif str(error) != str(self.error):
             self.doubt((Caveat(UNKEPT, f"this night is not kept: {error}", error.hint),))
+
+    @contextlib.contextmanager
+    def claimed(self) -> Iterator[None]:
+        """So that half a document, left by a crash, is known to be ours; where the store takes a note."""
+        claim = Claim(self._draft.store)
+        try:
+            if self.folder is not None:
+                with contextlib.suppress(StoreError):
+                    claim.take(self.folder.name)
+            yield
+        finally:
+            claim.release()
 
     def doubt(self, caveats: Iterable[Caveat]) -> None:
         """Note doubts, without what must not be shown."""
