@@ -22,7 +22,7 @@ from pathtrace.store.retention import RAW, prune
 from pathtrace.store.scans import new_night, write_scan
 from tests.unit.store.nights import at, document, facts, scan_document
 
-KEEP_S = 86_400.0 * 20
+KEEP_S = 86_400.0 * 5
 
 
 def main(store: Path, first: int) -> None:
