@@ -93,7 +93,9 @@ def _of_place(place: Place, evidence: Evidence) -> list[Target]:
     disk = Target(Changed.DISK, f"disk:{name}", name, alone.bytes_per_s if alone else None)
     match place.spec:
         case FilesSpec(depth=depth):
-            access = Target(Changed.ACCESS, f"{name}.access", name, None, _access(place.spec))
+            access = Target(
+                Changed.ACCESS, f"{name}.access", name, None, _access(place, place.spec, evidence)
+            )
             return [disk, workers, Target(Changed.DEPTH, f"{name}.depth", name, depth), access]
         case DatabaseSpec(batch=batch):
             return [disk, workers, Target(Changed.BATCH, f"{name}.batch", name, batch)]
@@ -105,9 +107,12 @@ def _of_place(place: Place, evidence: Evidence) -> list[Target]:
             return [workers]
 
 
-def _access(spec: FilesSpec) -> str:
-    """How the files are read now, as stated or as their loaders do."""
-    return str(Access.MMAP if is_mapped(spec) else spec.access)
+def _access(place: Place, spec: FilesSpec, evidence: Evidence) -> str:
+    """How the files are read now, as stated or as their loaders do; those behind a URL are never mapped."""
+    seen = evidence.reached(place.name)
+    tensors = seen is not None and seen.facts is not None and seen.facts.weights is not None
+    mapped = is_mapped(spec) or (tensors and not spec.access_stated)
+    return str(Access.MMAP if mapped and spec.url is None else spec.access)
 
 
 def _change(text: str, known: Mapping[str, Target]) -> Change:

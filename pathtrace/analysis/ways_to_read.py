@@ -32,12 +32,8 @@ from pathtrace.units import seconds
 
 
 def with_access(run: Run, report: Report, prediction: Prediction, changes: Sequence[Change]) -> Prediction:
-    """``prediction``: of the other changes. UsageError if these are more than the speed of links."""
-    mixed = next((each for each in prediction.changes if each.kind is not Changed.LINK), None)
-    if mixed is not None:
-        raise UsageError(
-            f"{changes[0].resource} cannot be predicted together with {mixed.resource}", hint="ask one by one"
-        )
+    """``prediction``: of the other changes. UsageError if these do more to a flow that reads the files than
+    change the speed of a link."""
     evidence, studies = measured_flows(run)
     reports = {flow.name: flow for flow in report.flows}
     for change in changes:
@@ -56,6 +52,11 @@ def _in_flow(
     if stage is None or flow is None or change.words is None:
         return prediction
     before, word = change.words
+    mixed = next((each for each in prediction.changes if each.kind is not Changed.LINK), None)
+    if mixed is not None and flow.after_s != Range(flow.before_s, flow.before_s, flow.before_s):
+        raise UsageError(
+            f"{change.resource} cannot be predicted together with {mixed.resource}", hint="ask one by one"
+        )
     if before == word:
         remark = f"{study.flow.name}: {change.subject} is read by {word} already"
         return replace(prediction, unchanged=(*prediction.unchanged, remark))

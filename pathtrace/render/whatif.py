@@ -88,7 +88,7 @@ def _head(prediction: Prediction) -> Iterator[RenderableType]:
     told = sorted(prediction.flows, key=is_unchanged)
     yield line(f"{changes_words(prediction.changes)}: {'; '.join(gives(flow) for flow in told)}.", "bold")
     if any(flow.after_s is None for flow in told):
-        yield line("What was recorded does not tell what is not known: measure it.", "yellow")
+        yield line("What was recorded does not tell that; what would stands below.", "yellow")
     else:
         yield line(saved_words(prediction.seconds_per_day_saved) + ".")
     for flow in prediction.flows:

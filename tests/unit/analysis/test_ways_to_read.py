@@ -77,3 +77,10 @@ def test_the_way_it_is_read_already_changes_nothing() -> None:
 def test_it_is_not_predicted_together_with_what_would_change_the_same_operations() -> None:
     with pytest.raises(UsageError, match=r"cannot be predicted together with weights\.depth"):
         asked(MAPPED, "weights.access=read", "weights.depth=4")
+
+
+def test_what_is_set_beside_it_and_touches_nothing_does_not_stand_in_the_way() -> None:
+    """As many workers at the model as it has already."""
+    [flow] = asked(MAPPED, "weights.access=read", "model.workers=1").flows
+    assert flow.after_s is not None
+    assert flow.after_s.low < flow.after_s.high

@@ -155,7 +155,7 @@ def test_what_costs_time_does_not_save_it() -> None:
 def test_what_was_not_recorded_is_not_called_unchanged() -> None:
     text = shown(replace(PREDICTION, flows=(replace(LOAD, after_s=None),)))
     assert "load\nnot known." in text
-    assert "What was recorded does not tell what is not known: measure it." in text
+    assert "What was recorded does not tell that; what would stands below." in text
     assert "a day" not in text
 
 
