@@ -15,6 +15,7 @@ from pathtrace.store.files import write_document
 
 PREDICTIONS = "predictions.json"
 FORMAT = "pathtrace.predictions/1"
+_ASIDE = "move it away, then ask again"
 
 
 def add_prediction(folder: Path, at: str, document: Mapping[str, Any]) -> None:
@@ -42,8 +43,8 @@ def read_predictions(folder: Path) -> tuple[Mapping[str, Any], ...]:
     except FileNotFoundError:
         return ()
     except (OSError, ValueError, RecursionError) as error:
-        raise RunFileError(f"cannot be read: {error}", where=str(path)) from error
+        raise RunFileError(f"cannot be read: {error}", where=str(path), hint=_ASIDE) from error
     kept = read.get("predictions") if isinstance(read, dict) and read.get("format") == FORMAT else None
     if not isinstance(kept, list) or not all(isinstance(each, dict) for each in kept):
-        raise RunFileError(f"is no {FORMAT}", where=str(path), hint="move it away, then ask again")
+        raise RunFileError(f"is no {FORMAT}", where=str(path), hint=_ASIDE)
     return tuple(kept)
