@@ -1,4 +1,4 @@
-"""What is kept with a run of what was asked of it, and what its page says."""
+"""What is kept with a stored run of what was asked of it, what a comparison reads of that, and its page."""
 
 from __future__ import annotations
 
@@ -7,21 +7,25 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from pathtrace.analysis import analyse
 from pathtrace.app.asking import Question, ask, ask_all, page_of
+from pathtrace.app.comparing import compare_runs
 from pathtrace.model.prediction import Price
 from pathtrace.model.run import Run
 from pathtrace.store import runs
 from pathtrace.store.foretold import stored_predictions
 from tests.unit.analysis import far
-from tests.unit.analysis.builders import MB
+from tests.unit.analysis.builders import MB, scenario
+from tests.unit.analysis.compared import AFTER_TEXT, BEFORE_TEXT, run, upgraded
 
 FULL = far.Way(took_ms=86, repeats=3, ceilings=(*far.line(), far.ceiling("disk:weights", 200 * MB)))
 
 
-def stored(store: Path, run: Run) -> Path:
+def stored(store: Path, made: Run) -> Path:
     folder = runs.create(store, far.TEXT.replace("LINKS", far.LAN), str, datetime.now(UTC))
-    asyncio.run(runs.save(folder, run, str))
+    asyncio.run(runs.save(folder, made, str))
     return folder
 
 
@@ -43,7 +47,32 @@ def test_what_was_ranked_is_kept_with_its_price(tmp_path: Path) -> None:
 
 
 def test_a_run_that_is_not_complete_has_a_page_without_predictions() -> None:
-    run = far.run(FULL)
-    assert "## What if" in page_of(run, analyse(run))
-    partial = replace(run, status="interrupted")
+    made = far.run(FULL)
+    assert "## What if" in page_of(made, analyse(made))
+    partial = replace(made, status="interrupted")
     assert "## What if" not in page_of(partial, analyse(partial))
+
+
+def kept(store: Path, made: Run, label: str) -> Run:
+    (store / made.id).mkdir()
+    asyncio.run(runs.save(store / made.id, replace(made, label=label), str))
+    return made
+
+
+def often(made: Run, text: str) -> Run:
+    """Every ten seconds, so that it is worth to predict anything."""
+    return replace(made, scenario=scenario(text.replace("every 24 h", "every 10 s")))
+
+
+@pytest.mark.parametrize(("prices", "price"), [(["lan=120 EUR"], Price(120.0, "EUR")), ([], None)])
+def test_a_price_that_was_said_when_it_was_predicted_is_told_beside_the_fact(
+    tmp_path: Path, prices: list[str], price: Price | None
+) -> None:
+    kept(tmp_path, often(run(), BEFORE_TEXT), "before")
+    ranked = ask_all(tmp_path, "before", prices)
+    assert ranked.unstored is None
+    later = replace(upgraded(), started_at="2999-01-01T00:00:00+00:00")
+    kept(tmp_path, often(later, AFTER_TEXT), "after")
+    [whole] = compare_runs(tmp_path, "before", ["after"], ["lan"]).comparisons
+    assert [each.flow for each in whole.predictions] == ["index"]
+    assert (whole.cost.price if whole.cost else None) == price
