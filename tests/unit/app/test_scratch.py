@@ -1,4 +1,4 @@
-"""Scratch data goes with its run; what a dead run left goes with the next one, and nothing of anybody else."""
+"""Scratch data goes with its run, what a dead run left with the next one, and nobody else's ever."""
 
 from __future__ import annotations
 

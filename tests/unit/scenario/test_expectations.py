@@ -42,7 +42,7 @@ def test_flows_and_hops_may_be_expected_to_take_so_long_or_so_much_more() -> Non
 def test_what_is_wrong_with_a_line_is_said_where_it_stands(line: str, message: str, hint: str) -> None:
     ((said, advice),) = faults_of(expecting(line))
     assert message in said
-    assert advice is not None and advice.endswith(hint)
+    assert str(advice).endswith(hint)
 
 
 def test_what_is_expected_is_no_part_of_the_set_up_since_it_is_judged_afterwards() -> None:
