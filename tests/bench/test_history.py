@@ -119,6 +119,6 @@ def ran(*arguments: str, store: Path | None) -> tuple[float, float]:
     before, start_s = os.times(), time.perf_counter()
     done = subprocess.run([sys.executable, *arguments], capture_output=True, env=environ, check=True)
     wall_s, after = time.perf_counter() - start_s, os.times()
-    assert store is None or b" nights, 2026-11-01 to " in done.stdout
+    assert store is None or b" runs, 2026-11-01 to " in done.stdout
     used = (after.children_user - before.children_user) + (after.children_system - before.children_system)
     return wall_s, used
