@@ -18,7 +18,7 @@ from pathtrace.analysis.questions import Question, answer
 from pathtrace.analysis.ranking import TRIVIAL_S
 from pathtrace.analysis.rescaling import MOVES, crossing_stages
 from pathtrace.analysis.study import FlowStudy
-from pathtrace.model.prediction import Changed, Price, Upgrade, Upgrades
+from pathtrace.model.prediction import Changed, Price, SelfCheck, Upgrade, Upgrades
 from pathtrace.model.report import Report
 from pathtrace.model.run import Run
 from pathtrace.model.sample import SampleTable
@@ -69,6 +69,11 @@ def upgrades(
         median_only=run is not whole,
         left_out=len(candidates) - len(fitting),
     )
+
+
+def not_tried(run: Run) -> Upgrades:
+    """Of a run that is too large for what little time there is: nothing was played again."""
+    return Upgrades(run.id, SelfCheck(0.0, 0.0), (), (), (), ())
 
 
 class _Asking:

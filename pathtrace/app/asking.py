@@ -10,7 +10,7 @@ from pathlib import Path
 from pathtrace.analysis import analyse
 from pathtrace.analysis.questions import Question, answer
 from pathtrace.analysis.sources import prices_of
-from pathtrace.analysis.upgrades import candidates_of, purchasable, upgrades
+from pathtrace.analysis.upgrades import candidates_of, not_tried, purchasable, upgrades
 from pathtrace.errors import EvidenceError, StoreError
 from pathtrace.model.prediction import Prediction, Upgrade, Upgrades
 from pathtrace.model.report import Report
@@ -72,6 +72,8 @@ def page_of(run: Run, report: Report) -> str:
     """A run's page, with the best of what a complete run tells within little time."""
     if run.status != "complete":
         return run_page(run, report)
+    if len(run.samples) > MOST_FOR_PAGE:
+        return run_page(run, report, not_tried(run))
     try:
         return run_page(run, report, upgrades(run, report, {}, candidates_of(run, report), MOST_FOR_PAGE))
     except EvidenceError:

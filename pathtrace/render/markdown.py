@@ -179,6 +179,8 @@ def _what_if(upgrades: Upgrades) -> Iterator[str]:
         yield ""
     elif sound:
         yield f"- {NOTHING}"
+    elif not upgrades.flows:
+        yield "- The run is too large to be played again in passing"
     for flow in upgrades.flows:
         if flow.name not in sound:
             off = f"played again unchanged it gives {escaped(check_words(flow).partition(': ')[2])}"
@@ -188,7 +190,7 @@ def _what_if(upgrades: Upgrades) -> Iterator[str]:
     if upgrades.stand_ins:
         names = escaped(", ".join(upgrades.stand_ins))
         yield f"- Rests on stand-ins ({names}): real parts may gain more or less"
-    yield f"- All that was tried, and what is not known: `pathtrace whatif {upgrades.run} --all`"
+    yield f"- All of it, with what is not known: `pathtrace whatif {upgrades.run} --all`"
 
 
 def _saved(each: Upgrade, flows: Sequence[str]) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pathtrace.model.prediction import Price, Upgrade, Upgrades
+from pathtrace.model.prediction import Price, Unknown, Upgrade, Upgrades
 from pathtrace.render.figures import Document, finite
 from pathtrace.render.layout import Row, Rows, bullet, heading, line
 from pathtrace.render.whatif import (
@@ -35,7 +35,7 @@ def upgrades_document(found: Upgrades) -> Document:
         "self_check": self_check_document(found.self_check),
         "flows": [flow_document(flow) for flow in found.flows],
         "seconds_per_day_saved": 0.0,
-        "unknowns": [],
+        "unknowns": [{"what": one.what, "measure": one.measure} for one in _not_known(found)],
         "unchanged": [],
         "stand_ins": list(found.stand_ins),
         "upgrades": [_document(each) for each in (*found.ranked, *found.without_gain)],
@@ -150,9 +150,12 @@ def _without(found: Upgrades) -> Iterator[RenderableType]:
 
 
 def _unknowns(found: Upgrades) -> Iterator[RenderableType]:
-    yield from unknowns(
-        tuple(dict.fromkeys(one for each in found.ranked for one in each.prediction.unknowns))
-    )
+    yield from unknowns(_not_known(found))
+
+
+def _not_known(found: Upgrades) -> tuple[Unknown, ...]:
+    """Of what is worth it, each once."""
+    return tuple(dict.fromkeys(one for each in found.ranked for one in each.prediction.unknowns))
 
 
 def _bounds(found: Upgrades) -> Iterator[RenderableType]:

@@ -144,6 +144,26 @@ def test_the_documents_keys_stay(store: Path) -> None:
     assert_golden(GOLDEN / "whatif_keys.txt", "\n".join(sorted(kept)) + "\n")
 
 
+@pytest.mark.parametrize("question", [("--all",), ("--set", "sleeper.workers=4")])
+def test_a_run_in_which_nothing_worked_has_nothing_to_predict_from(
+    question: tuple[str, ...], failed: Path
+) -> None:
+    error = (
+        "error: no flow of this run was measured to its end: there is nothing to predict from\n"
+        "hint: run it again, then ask\n"
+    )
+    assert asked(failed, *question) == Result(3, "", error)
+
+
+@pytest.fixture(scope="module")
+def failed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run whose command fails each time."""
+    made: Path = tmp_path_factory.mktemp("failed")
+    (made / "broken.yaml").write_text(BRIEF.replace("sleep 0.1", "exit 1"))
+    pathtrace(made, "run", "broken.yaml", "--quiet", "--no-probes", "--label", "before")
+    return made
+
+
 def test_a_damaged_run_is_predicted_from_what_is_left_or_refused(tmp_path: Path) -> None:
     (tmp_path / "brief.yaml").write_text(BRIEF)
     assert pathtrace(tmp_path, "run", "brief.yaml", "--quiet", "--no-probes", "--label", "before").code == 0

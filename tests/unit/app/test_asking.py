@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pathtrace.analysis import analyse
+from pathtrace.app import asking
 from pathtrace.app.asking import Question, ask, ask_all, page_of
 from pathtrace.app.comparing import compare_runs
 from pathtrace.model.prediction import Price
@@ -44,6 +45,13 @@ def test_what_was_ranked_is_kept_with_its_price(tmp_path: Path) -> None:
     prices = [each.price for each in ranked.upgrades.ranked]
     assert Price(120.0, "EUR") in prices
     assert [each.price for each in stored_predictions(folder)] == prices
+
+
+def test_of_a_large_run_nothing_is_played_again_for_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = far.run(FULL)
+    monkeypatch.setattr(asking, "MOST_FOR_PAGE", len(made.samples) - 1)
+    page = page_of(made, analyse(made))
+    assert "- The run is too large to be played again in passing\n- All of it" in page
 
 
 def test_a_run_that_is_not_complete_has_a_page_without_predictions() -> None:
