@@ -254,6 +254,15 @@ class TakesRows(Protocol):
 
 
 @runtime_checkable
+class AnswersNothing(Protocol):
+    """A database that can be asked for nothing, in the same steps as a lookup."""
+
+    async def answer_nothing(self) -> int:
+        """Nanoseconds that a query takes for which the server need do nothing. OperationError."""
+        ...
+
+
+@runtime_checkable
 class Ready(Protocol):
     """A place that may refuse work which would change what the user's server holds."""
 

@@ -58,7 +58,9 @@ FEW_TRIPS = 3.0
 SMALL_OPERATION_TRIPS = 6.0
 """The same, of opening, reading and closing a small file, where requests cannot be counted."""
 REQUEST_BYTES = 64
-"""The least that a request of any protocol takes."""
+"""The least that a request of any protocol takes, but a database's."""
+STATEMENT_BYTES = 10
+"""The same of a database: BEGIN, as it is sent."""
 QUEUE_FULL_BYTES = 1_000_000
 """Received and not yet taken: whoever should take it is slow."""
 FAR_SPAN_S = 1.0

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathtrace.analysis.altering import Hold, Rescale, Staff
 from pathtrace.analysis.disk_bounds import ALONE, Bounds, disk_bounds, disk_time
 from pathtrace.analysis.evidence import Evidence
+from pathtrace.analysis.far_host import busiest_program
 from pathtrace.analysis.limit import LINK_FULL, MOSTLY_FULL, TRACER
 from pathtrace.analysis.limits import Judged
 from pathtrace.analysis.links import link_name
@@ -109,6 +110,7 @@ def _steps(
     if workers != figures.workers:
         plan.steps.append(Staff(index, workers))
     _hold_by_the_rest(index, judged, plan)
+    _hold_by_the_client(index, judged, study, evidence, plan)
     count, each_s = figures.operations, figures.elapsed_s / figures.operations
     now_s = use.bytes / _carries(place, evidence, use, None) / count if use else 0.0
     trip_s = (trip_time(evidence, place, None) or 0.0) if use else 0.0
@@ -132,6 +134,16 @@ def _hold_by_the_rest(index: int, judged: Judged, plan: Plan) -> None:
     plan.steps.append(Hold(index, active_s * min(1.0, limit.utilisation), limit.resource))
     if limit.utilisation >= MOSTLY_FULL:
         plan.steps.append(Hold(index, active_s, limit.resource, worse_only=True))
+
+
+def _hold_by_the_client(
+    index: int, judged: Judged, study: FlowStudy, evidence: Evidence, plan: Plan
+) -> None:
+    """The program under a mount of this host (ssh under sshfs) computes as long again for the same bytes."""
+    figures, place = judged.figures, judged.figures.stage.place
+    busiest = busiest_program(figures, evidence, study.span, place) if evidence.is_far(place) else None
+    if busiest is not None and busiest[0] == evidence.run.scenario.here.name:
+        plan.steps.append(Hold(index, figures.active_s * min(1.0, busiest[2]), f"cpu:{place}"))
 
 
 def _carries(place: str, evidence: Evidence, use: Use, given: float | None) -> float:

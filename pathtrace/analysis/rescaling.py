@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 from pathtrace.analysis.altering import Hide, Hold, Rescale, Step
 from pathtrace.analysis.evidence import Evidence
-from pathtrace.analysis.limit import LINK_FULL, REQUEST_BYTES
+from pathtrace.analysis.limit import LINK_FULL
 from pathtrace.analysis.limits import Judged
 from pathtrace.analysis.link_use import link_ceiling, link_use
 from pathtrace.analysis.links import link_name
 from pathtrace.analysis.network_evidence import efficiency, route_of, sockets_of
-from pathtrace.analysis.round_trips import trip_time
+from pathtrace.analysis.round_trips import requests_sent, trip_time
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.model.prediction import Change, Unknown
 from pathtrace.model.scenario import Action
@@ -180,13 +180,16 @@ def latency_steps(study: FlowStudy, evidence: Evidence, change: Change, plan: Pl
             continue
         each = trip_s * figures.operations / figures.elapsed_s
         ratio = change.after / trip_s
+        alone = evidence.ceiling(f"query:{place}")
+        if alone is not None and alone.latency_s and figures.stage.action is Action.LOOKUP:
+            share = _whole_trips(min(1.0, alone.latency_s * figures.operations / figures.elapsed_s), each)
+            plan.steps.append(Rescale(index, share, share, ratio))
+            continue
         if judged.limit.resource.partition(":")[0] == "round-trips":
             share = _whole_trips(judged.limit.utilisation or 1.0, each)
             plan.steps.append(Rescale(index, share, share, ratio))
             continue
-        asked = 1.0
-        if sockets is not None and sockets.segments_out:
-            asked = min(sockets.segments_out, sockets.sent / REQUEST_BYTES) / figures.operations
+        asked = (requests_sent(evidence, place, sockets, trip_s) or figures.operations) / figures.operations
         shares = min(1.0, each), min(1.0, each * max(1.0, asked))
         better, worse = (max(shares), min(shares)) if ratio <= 1.0 else (min(shares), max(shares))
         plan.steps.append(Rescale(index, better, worse, ratio))

@@ -16,11 +16,12 @@ from pathtrace.analysis.limit import (
     REQUEST_BYTES,
     SHORT_TRIP_S,
     SMALL_OPERATION_TRIPS,
+    STATEMENT_BYTES,
     Limit,
 )
 from pathtrace.analysis.network_evidence import Sockets, path_of
 from pathtrace.analysis.summary import StageFigures
-from pathtrace.model.scenario import Access, FilesSpec
+from pathtrace.model.scenario import Access, DatabaseSpec, FilesSpec
 from pathtrace.units import format_bytes, format_duration, format_rate, format_ratio
 
 FASTER_TOGETHER = 2.0
@@ -111,7 +112,9 @@ def counted_trips(
     if trip_s is None or trip_s < SHORT_TRIP_S:
         return None
     each_s = figures.elapsed_s / figures.operations
-    share = _explained(figures, sockets, trip_s, each_s - transfer_s / figures.operations)
+    asked = requests_sent(evidence, place, sockets, trip_s)
+    each = None if asked is None else asked / figures.operations
+    share = _explained(each, trip_s, each_s - transfer_s / figures.operations)
     if share is None:
         return None
     count = max(1, round(each_s / trip_s))
@@ -136,13 +139,25 @@ def trip_time(evidence: Evidence, place: str, sockets: Sockets | None) -> float 
     return next((value for value in known if value), None)
 
 
-def _explained(figures: StageFigures, sockets: Sockets | None, trip_s: float, each_s: float) -> float | None:
-    """The share of an operation's time that its requests take one after the other; None: they do not."""
-    trips = each_s / trip_s
+def requests_sent(evidence: Evidence, place: str, sockets: Sockets | None, trip_s: float) -> float | None:
+    """How many requests a place's connections sent at most, one after the other: not more than segments, than
+    its bytes can hold, or than there was time in which some of it was on the way. None: not counted."""
     if sockets is None or sockets.segments_out is None or not sockets.sent:
+        return None
+    database = isinstance(evidence.place(place).spec, DatabaseSpec)
+    bounds = [sockets.segments_out, sockets.sent / (STATEMENT_BYTES if database else REQUEST_BYTES)]
+    if database and sockets.busy_s and trip_s:
+        bounds.append(sockets.busy_s / trip_s)
+    return min(bounds)
+
+
+def _explained(asked: float | None, trip_s: float, each_s: float) -> float | None:
+    """The share of an operation's time that its requests take one after the other; None: they do not.
+    ``asked``: requests for each, None: not counted."""
+    trips = each_s / trip_s
+    if asked is None:
         return 1.0 if trips <= SMALL_OPERATION_TRIPS else None
-    requests = min(sockets.segments_out, sockets.sent / REQUEST_BYTES) / figures.operations
-    share = requests / trips
+    share = asked / trips
     if share > ONE_BY_ONE:
         return 1.0 if trips <= FEW_TRIPS else None
     return share if share >= MOSTLY else None

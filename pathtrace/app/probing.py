@@ -21,11 +21,12 @@ from pathtrace.model.report import Caveat
 from pathtrace.model.run import Ceiling, HostFacts
 from pathtrace.model.scenario import Access, Action, FilesSpec, Flow, Place, Scenario
 from pathtrace.model.work import Clock, Item
-from pathtrace.ports import Commits, Probe, Sources, TakesRows
+from pathtrace.ports import AnswersNothing, Commits, Probe, Sources, TakesRows
 from pathtrace.ports import Place as PlacePort
 from pathtrace.probes.commit import CommitProbe
 from pathtrace.probes.disk import DiskProbe
 from pathtrace.probes.fsync import FsyncProbe
+from pathtrace.probes.query import QueryProbe
 from pathtrace.probes.round_trip import RoundTripProbe
 from pathtrace.probes.rows import RowsProbe
 from pathtrace.probes.tracer import TracerProbe
@@ -155,6 +156,9 @@ async def _probes(
                 probes += _far_probes(flow, place, port, again, around, clock)
         if stage.action in (Action.INSERT, Action.WRITE):
             probes += _commit_probes(f"commit:{place.name}", port, clock)
+        if stage.action is Action.LOOKUP and isinstance(port, AnswersNothing):
+            resource = f"query:{place.name}"
+            probes.append((resource, QueryProbe(resource, port, clock)))
         if stage.action is Action.INSERT and isinstance(port, TakesRows):
             resource = f"database:{place.name}"
             probes.append((resource, RowsProbe(resource, port, clock)))

@@ -34,6 +34,7 @@ Result = TypeVar("Result")
 _CLOSE_S = 10.0
 """How long the end of a run waits for a server that does not answer at once."""
 _AGAIN_S = 0.5
+_NOTHING = "select 1"
 _LATEST = 100
 """Rows that are remembered, to be given again where rows alone are measured."""
 
@@ -165,6 +166,15 @@ class Postgres:
         with mapped(OperationError, f"{self._place.name}: a commit alone cannot be measured"):
             async with self._writers.lend() as (connection, _):
                 return await postgres_schema.commit_alone(connection, self._schema, self._clock)
+
+    async def answer_nothing(self) -> int:
+        """In a transaction of its own, as a lookup."""
+        with mapped(OperationError, f"{self._place.name}: a query for nothing cannot be measured"):
+            async with self._readers.lend() as (connection, _):
+                start = self._clock()
+                await postgres_schema.ask(connection, _NOTHING, "")
+                await connection.rollback()
+                return self._clock() - start
 
     async def rows_alone(self, count: int) -> int | None:
         """Like the latest ones, taken back: nobody sees them."""

@@ -19,7 +19,7 @@ from pathtrace.model.run import Mount
 from pathtrace.model.scenario import Action, Commit, DatabaseSpec, Place, PlaceKind, Start
 from pathtrace.model.work import Item
 from pathtrace.places.postgres import Postgres
-from pathtrace.ports import Commits, TakesRows
+from pathtrace.ports import AnswersNothing, Commits, TakesRows
 from tests.places import postgres_server as lab
 from tests.places.contract import Case, PlaceContract
 from tests.places.postgres_server import PostgresServer
@@ -276,6 +276,15 @@ def test_a_commit_alone_takes_time_and_stores_no_piece(server: PostgresServer) -
         return await place.commit_alone() > 0, await place.rows_stored()
 
     assert within(described(server.url), life) == (True, 0)
+
+
+def test_a_query_for_nothing_takes_time(server: PostgresServer) -> None:
+    async def life(place: Postgres) -> bool:
+        await place.begin(Start.AS_IS, frozenset((Action.LOOKUP,)))
+        assert isinstance(place, AnswersNothing)
+        return await place.answer_nothing() > 0
+
+    assert within(described(server.url, query="select 1"), life)
 
 
 def test_rows_alone_take_time_and_are_taken_back(server: PostgresServer) -> None:
