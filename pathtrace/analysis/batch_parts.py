@@ -1,16 +1,19 @@
 """What of an insert is there once for each batch, and what for each row.
 
 Set-up and commit are there once, as the samples tell. Of the time between, which holds both, bounds are
-known: at least the round trips to a far database are there once; at most what longer rows do not take more
-of, and no more than a few rows cost. Where rows were measured alone it is known.
+known: the round trips to a far database are there once; what longer rows take more of is each row's own, and
+what a row costs whatever its length is hardly more than that, in a table that is searched by full text; a
+statement costs no more than a few rows.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from pathtrace.analysis.altering import Times
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.executions import Execution
 from pathtrace.analysis.limits import Judged
@@ -23,6 +26,10 @@ WORTH_OF_ROWS = 10
 SPREAD = 1.2
 """Long rows are at least so many times as long as short ones, where their times are to tell anything."""
 FEW = 40
+WHATEVER_LENGTH = 2.0
+"""A row costs at most so many times what its length costs."""
+SURE = 3.0
+"""Standard errors beyond which long rows take longer not just by chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +51,33 @@ def once(judged: Judged, evidence: Evidence, part: Execution, rows: float) -> On
         return Once(1.0 - by_rows, 1.0 - by_rows)
     trips_s = TRIPS * (trip_time(evidence, place, None) or 0.0) if evidence.is_far(place) else 0.0
     least = min(1.0, trips_s * figures.operations / body_s) if body_s else 0.0
-    worth = WORTH_OF_ROWS / (WORTH_OF_ROWS + max(1.0, rows))
-    most = min(1.0 - _by_length(part, figures.stage.index), least + worth)
-    return Once(least, max(least, most))
+    short, long = _of_rows(part, figures.stage.index)
+    most = min(1.0 - short, least + WORTH_OF_ROWS / (WORTH_OF_ROWS + max(1.0, rows)))
+    least = min(1.0, max(least, 1.0 - WHATEVER_LENGTH * long))
+    return Once(min(least, most), max(least, most))
 
 
-def _by_length(part: Execution, stage: int) -> float:
-    """The share of the time that grows with the bytes of the rows; 0 where they hardly differ."""
-    mine = part.stage == stage
+def _of_rows(part: Execution, stage: int) -> tuple[float, float]:
+    """The share of the time that grows with the bytes of the rows, at least and at most; 0 and 1 where that
+    does not show."""
+    mine = (part.stage == stage) & part.ok
     sizes = part.bytes[mine].astype(np.float64)
     body = np.maximum(0, part.elapsed - part.setup - part.finish)[mine].astype(np.float64)
-    if len(sizes) < FEW:
-        return 0.0
+    if len(sizes) < FEW or not np.median(body):
+        return 0.0, 1.0
     low, high = np.quantile(sizes, (0.25, 0.75))
     short, long = sizes <= low, sizes >= high
-    if sizes[long].mean() < SPREAD * sizes[short].mean() or not np.median(body):
-        return 0.0
+    apart = sizes[long].mean() - sizes[short].mean()
     grown = np.median(body[long]) - np.median(body[short])
-    slope = grown / (sizes[long].mean() - sizes[short].mean())
-    return float(np.clip(slope * sizes.mean() / np.median(body), 0.0, 1.0))
+    error = math.hypot(_error(body[long]), _error(body[short]))
+    if sizes[long].mean() < SPREAD * sizes[short].mean() or grown < SURE * error:
+        return 0.0, 1.0
+    whole = sizes.mean() / apart / np.median(body)
+    shares = np.clip([(grown - error) * whole, (grown + error) * whole], 0.0, 1.0)
+    return float(shares[0]), float(shares[1])
+
+
+def _error(values: Times) -> float:
+    """Standard error of the median, from the middle half of the values."""
+    low, high = np.quantile(values, (0.25, 0.75))
+    return float(1.253 * (high - low) / 1.349 / math.sqrt(len(values)))
