@@ -18,11 +18,29 @@ _NEEDY = ("truth", "needs_root", "server")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rounds", type=int, default=1, help="how often each planted cause is drawn and tried")
+    parser.addoption(
+        "--all-predictions",
+        action="store_true",
+        help="all cases of predictions, not a third",
+    )
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "drawn_round" in metafunc.fixturenames:
         metafunc.parametrize("drawn_round", range(1, metafunc.config.getoption("--rounds") + 1))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Cases of predictions that are not marked for always run only where they are asked for."""
+    if config.getoption("--all-predictions"):
+        return
+    left = [item for item in items if not _only_when_asked(item)]
+    config.hook.pytest_deselected(items=[item for item in items if _only_when_asked(item)])
+    items[:] = left
+
+
+def _only_when_asked(item: pytest.Item) -> bool:
+    return any(not mark.kwargs.get("always", True) for mark in item.iter_markers("predicted"))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 import lab_guidellm
 import lab_model_server
+import lab_predicted
 import lab_slow_disk
 import lab_tools
 import pytest
@@ -110,6 +111,19 @@ def _opener(opened: ExitStack, kind: Callable[..., AbstractContextManager[Any]])
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
+    _planted(terminalreporter)
+    _predicted(terminalreporter)
+
+
+def _predicted(terminalreporter: Any) -> None:
+    """Each prediction beside the fact."""
+    if lab_predicted.rows:
+        terminalreporter.section("predictions held to the fact")
+        for text in (lab_predicted.HEAD, *(row.text for row in lab_predicted.rows)):
+            terminalreporter.write_line(text)
+
+
+def _planted(terminalreporter: Any) -> None:
     """How often each planted cause was named, where it was drawn more than once."""
     right: dict[str, list[bool]] = {}
     for outcome in ("passed", "failed"):

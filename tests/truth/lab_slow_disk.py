@@ -56,7 +56,11 @@ def slow_disk(
     content: Path | None = None,
 ) -> Iterator[SlowDisk]:
     """A mounted folder whose disk passes ``bytes_per_s`` in at most ``iops`` reads and writes a second,
-    and takes ``fsync_s`` to flush."""
+    and takes ``fsync_s`` to flush. One that is held to nothing lies in memory, and is a device all the same."""
+    if bytes_per_s == iops == float("inf") and not fsync_s:
+        with _quick_disk(size, content) as disk:
+            yield disk
+        return
     with contextlib.ExitStack() as last, claimed("slow-disk") as claim:
         backing = claim.folder / "backing"
         slow, folder = claim.folder / "slow", claim.folder / "disk"
@@ -79,6 +83,23 @@ def slow_disk(
         _wait_for(slow / "disk", server)
         claim.will_loop(slow / "disk")
         device = _attach(slow / "disk")
+        claim.will_mount(folder)
+        _run("mount", "-o", "noatime", device, str(folder))
+        yield SlowDisk(folder, Path(device).name)
+
+
+@contextlib.contextmanager
+def _quick_disk(size: int, content: Path | None) -> Iterator[SlowDisk]:
+    with claimed("quick-disk") as claim:
+        memory, folder = claim.folder / "memory", claim.folder / "disk"
+        memory.mkdir()
+        folder.mkdir()
+        claim.will_mount(memory)
+        _run("mount", "-t", "tmpfs", "pathtrace-lab", str(memory))
+        backing = memory / "disk"
+        _format(backing, size, content)
+        claim.will_loop(backing)
+        device = _attach(backing)
         claim.will_mount(folder)
         _run("mount", "-o", "noatime", device, str(folder))
         yield SlowDisk(folder, Path(device).name)
