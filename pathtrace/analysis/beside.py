@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean, median
 
 from pathtrace.analysis.noise_floor import between_runs
 from pathtrace.analysis.ratios import judged
@@ -21,6 +21,10 @@ LAST = 7
 """Runs whose median counts where no baseline was chosen."""
 DAYS = 30
 """The latest runs that say how much days differ."""
+FAR_SCORE = 3.5
+FAR = math.log(1.1)
+_NORMAL_MAD, _NORMAL_MEAN = 1.4826, 1.2533
+"""From a median or mean absolute deviation to the standard deviation of a normal sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ def beside(
     earlier = [each for each in nights if each.id < night.id and is_like(night, each)]
     days = [each for each in earlier if each.status == COMPLETE][-DAYS:]
     return tuple(
-        _one(now, then, between_runs(_medians(now.name, days)), against.chosen)
+        _one(now, then, between_runs(_ordinary(_medians(now.name, days))), against.chosen)
         for now in night.took
         if (then := tuple(_took(now.name, against.runs))) and _all_positive(now, then)
     )
@@ -76,6 +80,20 @@ def _took(name: str, runs: Sequence[HistoryEntry]) -> Iterator[Took]:
 
 def _medians(name: str, runs: Sequence[HistoryEntry]) -> list[float]:
     return [each.median_s for each in _took(name, runs)]
+
+
+def _ordinary(medians: Sequence[float]) -> list[float]:
+    """Without nights far from the others: one that stood out must not hide the next one.
+
+    By the modified z-score (Iglewicz and Hoaglin, 1993), and by a tenth at least.
+    """
+    logs = [math.log(value) for value in medians if value > 0]
+    if not logs:
+        return []
+    middle = median(logs)
+    off = [abs(each - middle) for each in logs]
+    far = FAR_SCORE * (median(off) * _NORMAL_MAD or fmean(off) * _NORMAL_MEAN)
+    return [math.exp(log) for log, away in zip(logs, off, strict=True) if away <= max(far, FAR)]
 
 
 def _one(now: Took, then: Sequence[Took], between: float | None, chosen: bool) -> Beside:

@@ -33,10 +33,10 @@ def judge(
     )
 
 
-def standing(told: Sequence[Told], kind: str) -> frozenset[str]:
-    """Names of a kind that were told and not told to be over."""
-    last = {each.name: each.state for each in told if each.kind == kind}
-    return frozenset(name for name, state in last.items() if state == NEW)
+def standing(told: Sequence[Told], kind: str) -> Mapping[str, str]:
+    """Names of a kind that were told and not told to be over, and since which night."""
+    last = {each.name: each for each in told if each.kind == kind}
+    return {name: each.since for name, each in last.items() if each.state == NEW}
 
 
 def state_of(bad: bool | None, told: bool) -> str | None:

@@ -21,7 +21,7 @@ from pathtrace.model.history import (
     HistoryEntry,
     Told,
 )
-from pathtrace.model.scanning import EXPECTATION, FAILURE, ScanReport
+from pathtrace.model.scanning import EXPECTATION, FAILURE, Beside, ScanReport
 from pathtrace.model.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -60,11 +60,24 @@ def judged(scenario: Scenario, outcome: str, run: Outcome | None, past: Past, wa
         waited_s=waited_s,
         against=None if against is None else against.words,
         beside=besides,
-        expectations=judge(scenario, run.report if run is not None else None, besides, past.told),
+        expectations=judge(
+            scenario, run.report if run is not None else None, _lasting(besides, past), past.told
+        ),
         changes=changes(past.nights, [each for each in past.told if each.kind in _CHANGES]),
         question=scenario.question,
         failure=state_of(outcome == FAILED, bool(standing(past.told, FAILURE))),
     )
+
+
+def _lasting(besides: Sequence[Beside], past: Past) -> tuple[Beside, ...]:
+    """What is expected is held against what was before it broke: later nights must not make it right."""
+    known = {each.name: each for each in besides}
+    for name, since in standing(past.told, EXPECTATION).items():
+        before = [each for each in past.nights if each.id < since or each.id == past.baseline]
+        against = reference(past.entry, before, past.baseline)
+        if against is not None:
+            known |= {each.name: each for each in beside(past.entry, against, before) if each.name == name}
+    return tuple(known.values())
 
 
 def told_by(report: ScanReport) -> tuple[Told, ...]:

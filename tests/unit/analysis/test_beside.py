@@ -62,6 +62,13 @@ def test_a_slower_night_is_slower_only_as_far_as_days_do_not_differ_by_as_much()
     assert found.verdict == "unclear"
 
 
+def test_a_night_that_stood_out_does_not_hide_the_next_one() -> None:
+    calm = [night(day, 10.0 + 0.05 * (day % 3)) for day in range(9)]
+    nights = [*calm, night(9, 50.0)]
+    (found,) = beside(night(10, 50.0), Reference("", tuple(nights[-7:])), nights)
+    assert found.verdict == "slower"
+
+
 def test_of_few_runs_nothing_is_sure_unless_one_was_chosen() -> None:
     few = [night(0), night(1)]
     (found,) = beside(night(2, 20.0), Reference("", tuple(few)), few)

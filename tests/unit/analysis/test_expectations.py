@@ -111,7 +111,7 @@ def test_a_broken_expectation_is_new_once_then_standing_and_once_over() -> None:
 
 def test_what_was_told_and_not_told_to_be_over_stands() -> None:
     said = (told("a", NEW), told("b", NEW), told("a", ENDED), Told("step", "c", "x", NEW))
-    assert standing(said, EXPECTATION) == {"b"}
+    assert standing(said, EXPECTATION) == {"b": "20261101-020000-aaaa"}
     assert [state_of(bad, known) for bad in (True, False, None) for known in (True, False)] == [
         *(STANDING, NEW),
         *(ENDED, None),
