@@ -32,6 +32,8 @@ if sys.platform == "win32":
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except PermissionError:
             return False
+        finally:
+            os.lseek(descriptor, 0, os.SEEK_SET)
         return True
 
 else:

@@ -119,7 +119,8 @@ class ScanLocks:
             OSError
         ):  # another user's file, or a full disk: the lock is ours all the same
             os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, json.dumps(said).encode(), 0)
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            os.write(descriptor, json.dumps(said).encode())
 
 
 def holder(path: Path) -> str:

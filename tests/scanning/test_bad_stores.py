@@ -36,6 +36,7 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
 
 @root
 @pytest.mark.needs_root
+@pytest.mark.timeout(300)
 def test_a_full_disk_costs_this_night_says_so_and_nothing_that_was_kept(tmp_path: Path) -> None:
     make_lab(tmp_path)
     with small_disk(tmp_path, "4m") as store:
