@@ -100,9 +100,10 @@ def _is_like(one: HistoryEntry, other: HistoryEntry) -> bool:
 
 
 def _names(like: Sequence[HistoryEntry], flow: str | None) -> tuple[str, ...]:
-    """As the last night that has figures names them, each flow's own first; what it lacks behind."""
+    """As the last night that has figures names them; behind them what it lacks of the one that has most."""
     last = next((entry.took for entry in reversed(like) if entry.took), ())
-    found = dict.fromkeys(each.name for took in (last, *(entry.took for entry in like)) for each in took)
+    most = max((entry.took for entry in like), key=len)
+    found = dict.fromkeys(each.name for each in (*last, *most))
     return tuple(name for name in found if flow in (None, name.partition("/")[0]))
 
 

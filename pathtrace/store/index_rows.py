@@ -5,11 +5,9 @@ A row that cannot be read is damage, whatever made it.
 
 from __future__ import annotations
 
-import gc
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -81,29 +79,16 @@ def entries(rows: Iterable[tuple[Any, ...]], texts: Mapping[int, str]) -> tuple[
     marked: dict[tuple[str, str], tuple[str, str]] = {}
     read = []
     try:
-        with _without_collecting():
-            rows = tuple(rows)
-            all_took = json.loads(f"[{','.join(row[8] for row in rows)}]")  # one text: a third of the time
-            for row, took in zip(rows, all_took, strict=True):
-                read.append(_entry(row, took, texts, known))
-                if row[11]:
-                    work = row[2:4]
-                    marked[work] = max(marked.get(work, ("", "")), (row[11], row[0]))
+        rows = tuple(rows)
+        all_took = json.loads(f"[{','.join(row[8] for row in rows)}]")  # one text: a third of the time
+        for row, took in zip(rows, all_took, strict=True):
+            read.append(_entry(row, took, texts, known))
+            if row[11]:
+                work = row[2:4]
+                marked[work] = max(marked.get(work, ("", "")), (row[11], row[0]))
     except _WRONG as error:
         raise DamagedIndexError(f"a night cannot be read: {type(error).__name__}: {error}") from error
     return _with_one_baseline(read, {run for _, run in marked.values()})
-
-
-@contextmanager
-def _without_collecting() -> Iterator[None]:
-    """A hundred thousand values without a cycle among them: looking for some would take as long again."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 def _with_one_baseline(read: Sequence[HistoryEntry], chosen: Collection[str]) -> tuple[HistoryEntry, ...]:
