@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 
 from pathtrace.analysis.steps import (
     FEWEST_BEFORE,
@@ -54,10 +56,12 @@ def rising_or_falling(values: Floats) -> bool:
     each, so that neither a bad night nor what neighbouring nights have in common counts for much, with
     the variance that Hamed and Rao (Journal of Hydrology 204, 1998) give for weeks that are still alike.
     """
+    count = min(len(values) // WEEK, max(SPANS))
+    every = np.median(values[len(values) - count * WEEK :].reshape(count, WEEK), axis=1)
     for span, asked in SPANS.items():
-        if len(values) < span * WEEK:
+        if count < span:
             return False
-        weeks = np.median(values[-span * WEEK :].reshape(span, WEEK), axis=1)
+        weeks = every[-span:]
         if _kendall(weeks, asked) > asked and abs(slope(weeks)) * (span - 1) >= LEAST_EFFECT:
             return True
     return False
@@ -66,12 +70,18 @@ def rising_or_falling(values: Floats) -> bool:
 def _kendall(weeks: Floats, asked: float) -> float:
     """S beside its standard deviation, without a sign; 0 where it cannot be what is asked."""
     count = len(weeks)
-    pairs = np.sign(weeks[np.newaxis, :] - weeks[:, np.newaxis])
-    score = abs(float(np.triu(pairs).sum())) - 1
+    earlier, later = _pairs(count)
+    score = abs(float(np.sign(weeks[later] - weeks[earlier]).sum())) - 1
     variance = count * (count - 1) * (2 * count + 5) / 18
     if score < asked * math.sqrt(variance):
         return 0.0
     return score / math.sqrt(variance * _alike(weeks))
+
+
+@cache
+def _pairs(count: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Both indices of each pair, the earlier one first."""
+    return np.triu_indices(count, 1)
 
 
 def _alike(weeks: Floats) -> float:

@@ -63,7 +63,26 @@ def found_in(one: Series, mine: Sequence[Event], known: Sequence[Event]) -> Foun
     if moved is None:
         return None
     found = _weighed(one, seen, moved, mine)
-    return None if any(_is_of(one, found, event) for event in known) else found
+    if _damped(one, found, mine) or any(_is_of(one, found, event) for event in known):
+        return None
+    return found
+
+
+def _damped(one: Series, found: Found, mine: Sequence[Event]) -> bool:
+    """True if the like has come and gone before, so that more nights are asked for than it has had yet.
+
+    Twice as many for each time, as routes that flap are damped (RFC 2439): a machine with several levels
+    tells of them now and then, rather than each week.
+    """
+    again = sum(event.over and event.kind == STEP and event.effect * found.effect > 0 for event in mine)
+    asked = OF * 2**again
+    if not again or found.kind != STEP:
+        return False
+    at = one.place(found.at)
+    level = float(np.median(one.values[max(0, at - BEFORE) : at]))
+    side, last = 1 if found.effect > 0 else -1, one.values[at:][-asked:]
+    shown = np.count_nonzero((last - level) * side > abs(found.effect) / 2)
+    return len(last) < asked or bool(shown < asked * SHOWN / OF)
 
 
 def _is_of(one: Series, found: Found, event: Event) -> bool:
@@ -142,9 +161,11 @@ def grouped(found: Mapping[str, Found], series: Mapping[str, Series]) -> Iterato
 
 def _together(first: str, one: Found, name: str, other: Found) -> bool:
     same_flow = flow_of(first) == flow_of(name)
-    near = _SAME_FLOW if same_flow else SAME_EVENT
-    alike = same_flow or one.kind == other.kind
-    return alike and one.effect * other.effect > 0 and abs(one.at - other.at) <= near
+    if one.effect * other.effect <= 0 or not (same_flow or one.kind == other.kind):
+        return False
+    if same_flow and {one.kind, other.kind} <= {CREEP, GROWTH}:
+        return True
+    return abs(one.at - other.at) <= (_SAME_FLOW if same_flow else SAME_EVENT)
 
 
 def _named(

@@ -115,9 +115,8 @@ def _series(name: str, found: Sequence[tuple[int, Took]], days: Floats) -> Serie
 def _work(took: Iterable[Took]) -> Floats:
     each = list(took)
     for amounts in ([one.bytes for one in each], [one.operations for one in each]):
-        known = [amount for amount in amounts if amount]
-        if len(known) == len(amounts):
-            return np.asarray(np.log(known), dtype=np.float64)
+        if all(amounts):
+            return np.asarray(np.log([amount or 0 for amount in amounts]), dtype=np.float64)
     return np.zeros(len(each))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -55,7 +55,13 @@ def level(one: Series, event: Event, known: Sequence[Event]) -> Level:
     if event.kind == STEP:
         return _of_step(seen, at, base, event)
     alone = max((each.at for each in later if each.kind == STEP), default=event.at)
-    return _of_trend(seen, at, int(np.searchsorted(seen.places, one.place(alone))), base, event)
+    since = int(np.searchsorted(seen.places, one.place(alone)))
+    now = _of_trend(seen, at, since, base, event)
+    if event.kind == CREEP:
+        return now
+    work = View(one.work[seen.places], seen.days, seen.places)
+    by_work = _of_trend(work, at, at, before(work.values, at, 0.0), event)
+    return replace(now, over=by_work.over, back=by_work.back, settled=by_work.settled)
 
 
 def _of_step(seen: View, at: int, base: Noise, event: Event) -> Level:

@@ -19,7 +19,7 @@ LEAST_EFFECT = math.log(1.05)
 """As ``compare``: less is not told."""
 SHOWN, OF = 4, 5
 """Of the last ``OF`` nights so many must lie on the new side, more than half of the way."""
-FEWEST_BEFORE = 10
+FEWEST_BEFORE = 14
 """Nights that a level needs to be known."""
 RECENT, BEFORE = 30, 90
 """Nights in which a move is looked for, and nights before them that it is held against, at most."""
@@ -71,11 +71,12 @@ def noise(values: Floats, own: float = 0.0) -> Noise:
     """
     level = _median(values)
     off = values - level
-    spread = max(_NORMAL_MAD * _median(np.abs(off)), own, _LEAST_SPREAD) * (1 + 4 / len(values))
+    few = 1 + 3 / len(values) + 60 / len(values) ** 2
+    spread = few * max(_NORMAL_MAD * _median(np.abs(off)), own, _LEAST_SPREAD)
     near = np.clip(off / spread, -_FAR, _FAR)
     power = float(near @ near)
     memory = float(near[1:] @ near[:-1]) / power if power else 0.0
-    return Noise(level, spread, min(max(memory + 1 / len(values), 0.0), 0.8))
+    return Noise(level, spread, min(max(memory + 2 / len(values), 0.0), 0.8))
 
 
 def move(values: Floats, own: float = 0.0, recent: int = RECENT, least: float = LEAST_EFFECT) -> Move | None:

@@ -33,6 +33,8 @@ SHARE = 0.4
 """Of a change, that another flow or hop must show to take part in it."""
 _SETTLED = 45
 """Nights that are looked at after growth that stopped, where it is not known when this was told."""
+_PAIRED = 60
+"""Nights, of all, that are paired to see how the time follows the work."""
 _LINE, _NEWEST = 60, 10
 """Nights that a line through a creep is drawn from, and the newest, which it foretells."""
 
@@ -172,7 +174,8 @@ def _follows(one: Series, at: int) -> float:
     from scipy.stats import theilslopes
 
     nights = slice(max(0, at - BEFORE), max(at + OF, len(one.values) - _NEWEST))
-    work, values = one.work[nights][::2], one.values[nights][::2]
+    work, values = one.work[nights], one.values[nights]
+    work, values = (each[:: max(1, len(each) // _PAIRED)] for each in (work, values))
     if len(work) < 3 * OF or float(np.ptp(work)) == 0:
         return 1.0
     return min(max(float(theilslopes(values, work)[0]), 0.0), 1.5)

@@ -92,20 +92,24 @@ def made(
     noise: Floats,
     *,
     work: Floats | None = None,
-    own: float = 0.02,
+    own: Floats | float = 0.02,
     failed: Collection[int] = (),
     missing: Collection[str] = (),
     dead: Collection[int] = (),
     environment: Callable[[int], Sequence[tuple[str, str]]] = lambda night: (),
 ) -> list[HistoryEntry]:
-    """One entry a night. ``work``: logarithms of bytes; ``missing``: not measured in ``dead`` nights."""
+    """One entry a night. ``work``: logarithms of bytes; ``own``: logarithm of half an interval's width.
+
+    What is ``missing`` is not measured in ``dead`` nights, nothing is in ``failed`` ones.
+    """
     entries = []
+    widths = np.broadcast_to(np.asarray(own, dtype=float), noise.shape)
     for night, row in enumerate(noise):
         gone = NAMES if night in failed else missing if night in dead else ()
         sizes = np.zeros(len(NAMES)) if work is None else work[night]
         took = tuple(
-            _took(name, float(by), float(size), own)
-            for name, by, size in zip(NAMES, row, sizes, strict=True)
+            _took(name, float(by), float(size), float(width))
+            for name, by, size, width in zip(NAMES, row, sizes, widths[night], strict=True)
             if name not in gone
         )
         status = FAILED if night in failed else PARTIAL if gone else COMPLETE

@@ -89,10 +89,19 @@ def test_a_second_step_on_top_is_told_and_both_end() -> None:
     noise = plus(plus(quiet(160), LINK, SLOWER, 40, 120), LINK, SLOWER, 80, 120)
     assert words(made(noise)) == [
         (43, STEP, NEW, LOAD),
-        (83, STEP, NEW, LOAD),
+        (84, STEP, NEW, LOAD),
         (123, STEP, ENDED, LOAD),
         (123, STEP, ENDED, LOAD),
     ]
+
+
+def test_what_comes_and_goes_is_told_later_each_time() -> None:
+    noise = quiet(300)
+    for first in (40, 100, 160, 220):
+        noise = plus(noise, LINK, SLOWER, first, first + 30)
+    found = [each.words for each in heard(made(noise))]
+    assert found[::2] == [(43, STEP, NEW, LOAD), (109, STEP, NEW, LOAD), (179, STEP, NEW, LOAD)]
+    assert [state for _, _, state, _ in found] == [NEW, ENDED] * 3
 
 
 def test_two_changes_of_different_flows_are_two() -> None:

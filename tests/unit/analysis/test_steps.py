@@ -74,8 +74,8 @@ def test_levels_that_come_and_go_are_noise_too() -> None:
 
 
 def test_too_few_nights_before_say_nothing() -> None:
-    assert move(np.array([0.0] * 9 + [0.5] * 4)) is None
-    assert move(np.array([0.0] * 10 + [0.5] * 5)) is not None
+    assert move(np.array([0.0] * 13 + [0.5] * 4)) is None
+    assert move(np.array([0.0] * 14 + [0.5] * 6)) is not None
 
 
 def test_noise_says_level_spread_and_memory() -> None:

@@ -1,0 +1,187 @@
+"""Two years of nights in the shape of kept ones of a real machine: what is planted is told rightly and once.
+
+The kept nights come from a machine that others used meanwhile. Drawn in blocks (Politis and Romano, The
+Stationary Bootstrap, 1994) they keep their levels and what flows have in common. Where nothing must be told
+they are taken as wide as they are; where a change must be found, a tenth as wide, as quiet nights are.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pathtrace.analysis.nights import changes
+from pathtrace.model.history import CREEP, ENDED, GROWTH, NEW, OUTAGE, STEP
+from tests.unit.analysis.made_nights import (
+    INDEX,
+    INSERT,
+    LINK,
+    NAMES,
+    Floats,
+    Heard,
+    heard,
+    made,
+    plus,
+    run_id,
+)
+
+KEPT = Path(__file__).parents[2] / "data" / "nights" / "quickstart.txt"
+NIGHTS = 730
+QUIET = 0.1
+"""Width of quiet nights beside the kept ones: those in which others took little differ about as much."""
+BLOCK = 5
+AS_KEPT = {
+    "index": ("index", 0),
+    "index/archive->indexer": ("index/documents->chunker", 0),
+    "index/indexer->embedder": ("index/documents->chunker", 1),
+    "index/embedder->library": ("index/chunker->library", 0),
+    "load": ("load", 0),
+    "load/weights->model": ("load/weights->model", 0),
+    "answer": ("answer", 0),
+    "answer/library->model": ("answer/library->people", 1),
+    "answer/model->people": ("answer/library->people", 0),
+}
+"""The kept series that each is made of; of what was not kept, from nights of its own (1)."""
+LOAD, FILL = "load/weights->model", "index/embedder->library"
+
+
+@cache
+def kept() -> tuple[list[str], Floats]:
+    """Names, and logarithms by night, name and (median, low, high)."""
+    lines = [line for line in KEPT.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    nights = [[[float(each) for each in cell.split()] for cell in line.split(";")[1:]] for line in lines[1:]]
+    return lines[0].split(";")[1:], np.log(nights)
+
+
+def drawn(nights: int, seed: int, wide: float) -> tuple[Floats, Floats]:
+    """What nights differ by, and half of their own intervals' widths: logarithms by night and name."""
+    names, logs = kept()
+    random = np.random.default_rng(seed)
+    order = [_blocks(nights, len(logs), random) for _ in range(2)]
+    found = np.stack([logs[order[which], names.index(name)] for name, which in AS_KEPT.values()], axis=1)
+    levels = np.stack([np.median(logs[:, names.index(name), 0]) for name, _ in AS_KEPT.values()])
+    return (found[:, :, 0] - levels) * wide, (found[:, :, 2] - found[:, :, 1]) / 2 * wide
+
+
+def _blocks(nights: int, of: int, random: np.random.Generator) -> list[int]:
+    order: list[int] = []
+    while len(order) < nights:
+        start = int(random.integers(of))
+        order += [(start + step) % of for step in range(int(random.geometric(1 / BLOCK)))]
+    return order[:nights]
+
+
+def weeks(since: int) -> Floats:
+    return np.maximum(0, np.arange(NIGHTS) - since) / 7
+
+
+def of(found: list[Heard], names: set[str]) -> list[Heard]:
+    """What was told of some flows and hops."""
+    return [each for each in found if each.change.name in names]
+
+
+def test_the_kept_nights_are_there_with_every_series() -> None:
+    names, logs = kept()
+    assert {name for name, _ in AS_KEPT.values()} == set(names)
+    assert logs.shape == (39, 7, 3)
+    assert tuple(AS_KEPT) == NAMES
+
+
+@pytest.mark.parametrize("group", range(5))
+def test_half_years_without_a_change_tell_one_or_less(group: int) -> None:
+    """Ten in each group, 50 in all, each from the first night on."""
+    told = []
+    for seed in range(10 * group, 10 * group + 10):
+        noise, own = drawn(180, seed, wide=1.0)
+        told.append(sum(each.change.state == NEW for each in heard(made(noise, own=own))))
+    assert sum(told) <= 5, told
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_step_of_15_percent_in_two_years_is_told_once_and_when_it_ends(seed: int) -> None:
+    noise, own = drawn(NIGHTS, seed, QUIET)
+    found = of(heard(made(plus(noise, LINK, math.log(1.15), 400, 600), own=own), first=300), LINK)
+    assert [each.words[1:] for each in found] == [(STEP, NEW, LOAD), (STEP, ENDED, LOAD)]
+    assert 403 <= found[0].night <= 407
+    assert 603 <= found[1].night <= 607
+    assert found[0].change.ratio == pytest.approx(1.15, abs=0.04)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_it_is_told_within_a_week_whatever_the_nights(seed: int) -> None:
+    noise, own = drawn(440, seed, QUIET)
+    (found,) = of(heard(made(plus(noise, LINK, math.log(1.15), 400), own=own), first=390), LINK)
+    assert found.words[1:] == (STEP, NEW, LOAD)
+    assert 403 <= found.night <= 407
+
+
+def test_the_wider_nights_are_the_longer_it_takes() -> None:
+    """Of index the kept nights are twice as wide, in levels that last."""
+    waited = []
+    for seed in range(10):
+        noise, own = drawn(500, seed, QUIET)
+        found = of(heard(made(plus(noise, INSERT, math.log(1.15), 400), own=own), first=395), INDEX)
+        waited += [each.night - 400 for each in found if each.change.state == NEW][:1]
+    assert len(waited) >= 9
+    assert 4 <= np.median(waited) <= 14
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_creep_of_1_percent_a_week_is_told_once_as_a_creep(seed: int) -> None:
+    noise, own = drawn(NIGHTS, seed, QUIET)
+    entries = made(plus(noise, LINK, weeks(365) * math.log(1.01)), own=own)
+    (found,) = of(heard(entries, first=350), LINK)
+    assert found.words[1:] == (CREEP, NEW, LOAD)
+    assert found.change.per_week is not None
+    assert 1.005 < found.change.per_week < 1.02
+    assert 365 + 4 * 7 <= found.night <= 365 + 14 * 7
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_index_that_grows_is_told_once_as_growth(seed: int) -> None:
+    noise, own = drawn(NIGHTS, seed, QUIET)
+    more = weeks(200) * math.log(1.01)
+    entries = made(plus(noise, INDEX, more), work=plus(np.zeros_like(noise), INDEX, more), own=own)
+    found = of(heard(entries, first=190), INDEX)
+    assert [each.words[1:3] for each in found] == [(GROWTH, NEW)]
+    assert 200 + 4 * 7 <= found[0].night <= 200 + 20 * 7
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_bad_night_is_not_told(seed: int) -> None:
+    noise, own = drawn(420, seed, QUIET)
+    bad = made(plus(noise, NAMES, 1.0, 400, 401), own=own)
+    usual = made(noise, own=own)
+    assert [each.words for each in heard(bad, first=395)] == [each.words for each in heard(usual, first=395)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_link_that_is_dead_for_three_nights_is_told_once_and_when_it_is_back(seed: int) -> None:
+    noise, own = drawn(420, seed, QUIET)
+    entries = made(noise, own=own, missing=LINK, dead=(400, 401, 402))
+    new, ended = of(heard(entries, first=395), LINK)
+    assert (new.words, ended.words) == ((401, OUTAGE, NEW, "load"), (404, OUTAGE, ENDED, "load"))
+    assert new.change.since == ended.change.since == run_id(400)
+
+
+def test_repeats_that_differ_much_make_a_night_count_less() -> None:
+    noise = drawn(120, 1, QUIET / 4)[0]
+    found = [
+        [each.night for each in heard(made(plus(noise, LINK, math.log(1.15), 100), own=own), first=95)]
+        for own in (0.02, 0.4)
+    ]
+    assert found == [[103], []]
+
+
+def test_a_night_of_two_years_is_judged_in_a_moment() -> None:
+    noise, own = drawn(NIGHTS, 1, QUIET)
+    entries = made(plus(noise, LINK, weeks(365) * math.log(1.01)), own=own)
+    began = time.process_time()
+    for count in range(NIGHTS - 9, NIGHTS + 1):
+        changes(entries[:count])
+    assert (time.process_time() - began) / 10 < 0.3
