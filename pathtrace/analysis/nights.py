@@ -11,6 +11,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from pathtrace.analysis.creeps import LONGEST
 from pathtrace.analysis.fresh import Found, Group, found_in, grouped
 from pathtrace.analysis.night_marks import NEAR_CREEP, NEAR_STEP, likeliest, marks
@@ -100,6 +102,7 @@ def _standing(looked: _Looked, event: Event, one: Series, now: Level) -> Change:
     resources = (usual(after), usual(lasted)) if now.over else (usual(lasted), began)
     where = int(one.nights[back:][0]) if now.back else len(looked.nights) - 1 if now.over else event.at
     near = NEAR_STEP if event.kind == STEP else NEAR_CREEP
+    before_s, after_s = _times(one, event.kind, at, back, now.ratio)
     return Change(
         kind=event.kind,
         name=event.name,
@@ -116,7 +119,20 @@ def _standing(looked: _Looked, event: Event, one: Series, now: Level) -> Change:
         ended_with=looked.nights[-1].id if now.over else None,
         also=_also(looked, event),
         settled=now.settled,
+        before_s=before_s,
+        after_s=after_s,
     )
+
+
+def _times(
+    one: Series, kind: str, at: int, until: int, ratio: float | None
+) -> tuple[float | None, float | None]:
+    """Seconds before and since: the median of what shows it, of a trend the latest, and that by the ratio."""
+    shown = one.values[at:until] if kind == STEP else one.values[at:until][-2 * OF :]
+    if not len(shown) or ratio is None:
+        return None, None
+    after_s = math.exp(float(np.median(shown)))
+    return after_s / ratio, after_s
 
 
 def _also(looked: _Looked, event: Event) -> tuple[str, ...]:
@@ -203,6 +219,8 @@ def _new(looked: _Looked, group: Group) -> Change:
     place = one.place(found.at)
     resources = (usual(one.resources[place:]), usual(one.resources[max(0, place - BEFORE) : place]))
     near = NEAR_STEP if found.per_week is None else NEAR_CREEP
+    kind = STEP if found.per_week is None else found.kind
+    before_s, after_s = _times(one, kind, place, len(one.values), found.ratio)
     return Change(
         kind=found.kind,
         name=group.name,
@@ -217,4 +235,6 @@ def _new(looked: _Looked, group: Group) -> Change:
         resource_before=resources[1],
         marks=likeliest(looked.nights, found.at, near, group.name, resources),
         also=_in_order(group.name, group.names),
+        before_s=before_s,
+        after_s=after_s,
     )

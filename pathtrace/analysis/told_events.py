@@ -76,18 +76,21 @@ class View:
 
 
 def events(told: Sequence[Told], nights: Sequence[HistoryEntry]) -> tuple[Event, ...]:
-    """What was told of these nights, in that order; one that began before the first is forgotten."""
+    """What was told of these nights, in that order, without what began before the first or says nothing."""
     found: dict[tuple[str, str, str], Event] = {}
     for each in told:
+        if each.kind not in (STEP, CREEP, GROWTH, OUTAGE):
+            continue
         key = (each.kind, each.name, each.since)
         if each.state == ENDED:
             mine = key if key in found else _latest(found, each)
             if mine is not None:
-                night = None if each.night is None else at_or_after(nights, each.night)
+                night = None if each.night is None else min(at_or_after(nights, each.night), len(nights) - 1)
                 found[mine] = replace(found[mine], over=True, over_at=night)
         elif key not in found and nights and nights[0].id <= each.since <= nights[-1].id:
             effect = math.log(each.ratio) if each.ratio else 0.0
-            found[key] = Event(each, at_or_after(nights, each.since), effect)
+            if effect or each.kind == OUTAGE:
+                found[key] = Event(each, at_or_after(nights, each.since), effect)
     return tuple(found.values())
 
 

@@ -8,6 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pathtrace.analysis.nights import changes, marks
 from pathtrace.model.history import (
@@ -27,6 +29,7 @@ from tests.unit.analysis.made_nights import (
     INDEX,
     INSERT,
     LINK,
+    NAMES,
     heard,
     made,
     plus,
@@ -56,6 +59,11 @@ def test_a_step_is_told_once_of_its_hop_and_again_when_it_ends() -> None:
     assert new.low is not None
     assert new.high is not None
     assert 1.0 < new.low < new.ratio < new.high < 1.3
+    assert (new.before_s, new.after_s) == (pytest.approx(58, rel=0.03), pytest.approx(58 * 1.15, rel=0.03))
+    assert (ended.before_s, ended.after_s) == (
+        pytest.approx(58, rel=0.03),
+        pytest.approx(58 * 1.15, rel=0.03),
+    )
     assert (ended.since, ended.ended_with, ended.nights) == (run_id(40), run_id(73), 29)
     assert ended.ratio == pytest.approx(1.15, abs=0.03)
 
@@ -245,7 +253,58 @@ def test_a_history_of_failures_alone_tells_nothing() -> None:
     assert changes(with_status(made(quiet(5)), range(5), FAILED)) == ()
 
 
+def test_an_end_told_by_a_night_of_later_than_now_is_an_end_as_well() -> None:
+    entries = made(plus(quiet(160), INSERT, SLOWER, first=40, last=70))
+    over = Told(STEP, FILL, run_id(40), ENDED, 1.15, "20991231-000000-aaaa")
+    assert [changes(entries[:count], [STEPPED, over]) for count in range(74, 161)] == [()] * 87
+
+
 def test_an_end_whose_night_is_not_known_is_an_end_as_well() -> None:
     entries = made(plus(quiet(160), INSERT, SLOWER, first=40, last=70))
     over = Told(STEP, FILL, run_id(40), ENDED, 1.15)
     assert [changes(entries[:count], [STEPPED, over]) for count in range(74, 161)] == [()] * 87
+
+
+@given(
+    st.lists(
+        st.builds(
+            Told,
+            st.sampled_from([STEP, CREEP, GROWTH, OUTAGE, "something newer"]),
+            st.sampled_from([*NAMES, "gone/a->b"]),
+            st.integers(0, 90).map(run_id),
+            st.sampled_from([NEW, STANDING, ENDED]),
+            st.none() | st.floats(0.01, 100),
+            st.none() | st.integers(0, 90).map(run_id),
+        ),
+        max_size=6,
+    ),
+    st.integers(0, 90),
+    st.sets(st.integers(0, 89), max_size=30),
+    st.integers(0, 5),
+)
+@settings(max_examples=150, deadline=None)
+def test_whatever_was_told_of_whatever_nights_can_be_judged(
+    so_far: list[Told], count: int, dead: set[int], seed: int
+) -> None:
+    noise = quiet(90, seed, spread=0.3)
+    entries = made(noise, missing=LINK, dead=dead, failed=set(list(dead)[::3]))
+    found = changes(entries[:count], so_far)
+    known = {(each.kind, each.name, each.since) for each in so_far}
+    told_well = {
+        (each.kind, each.name, each.since)
+        for each in so_far
+        if each.kind == OUTAGE or each.ratio not in (None, 1)
+    }
+    assert all(
+        (each.kind, each.name, each.since) in known for each in found if each.state in (STANDING, ENDED)
+    )
+    assert all((each.kind, each.name, each.since) not in told_well for each in found if each.state == NEW)
+
+
+def test_times_of_nothing_are_left_out() -> None:
+    entries = made(quiet(60))
+    entries = [
+        replace(entry, took=tuple(replace(took, median_s=0.0, low_s=0.0) for took in entry.took))
+        for entry in entries
+    ]
+    assert changes(entries) == ()
