@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Collection, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -27,6 +27,7 @@ from pathtrace.model.sample import ReadingTable
 from pathtrace.model.scenario import Scenario
 from pathtrace.observers.activity import ActivityWatch
 from pathtrace.observers.environment import describe
+from pathtrace.observers.mount_helpers import HelperObserver
 from pathtrace.ports import HasWorkers, MayLeave, Place, Progress
 from pathtrace.redaction import Scrubber
 from pathtrace.replay.budget import Budget
@@ -142,7 +143,8 @@ class Measurement:
                 enough(self._scenario, self._until),
             )
             await stack.enter_async_context(self._far.watched())
-            await self._interruptible(self._observed(budget, servers))
+            serving = {*servers.values(), *HelperObserver(mounts).pids}
+            await self._interruptible(self._observed(budget, serving))
 
     async def _look_around(self) -> None:
         """Where servers are and which way leads there; what may be asked of their hosts over ssh."""
@@ -182,8 +184,8 @@ class Measurement:
         finally:
             self._stop.attach(None)
 
-    async def _observed(self, budget: Budget, servers: Mapping[str, int]) -> None:
-        watch = ActivityWatch(self._scenario.here.name, servers.values(), clock)
+    async def _observed(self, budget: Budget, serving: Collection[int]) -> None:
+        watch = ActivityWatch(self._scenario.here.name, serving, clock)
         self._write(facts.RUNNING)
         watch.begin()
         self._replaying_ns = clock()

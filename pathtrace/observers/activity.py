@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import psutil
 
@@ -49,9 +49,9 @@ SHORTEST_NS = 100_000_000
 class ActivityWatch:
     """Call ``begin`` before the timed part and ``end`` after it, both outside it (tens of milliseconds).
 
-    ``servers`` are the processes that the scenario itself uses; they, pathtrace and its children
-    are not "other". Disk bytes leave ours out as far as the kernel tells; network bytes are the
-    whole host's without loopback, since bytes on a wire bear no owner's name.
+    ``servers`` are the processes that the scenario itself uses, also those that serve its mounts; they,
+    pathtrace and its children are not "other". Disk bytes leave ours out as far as the kernel tells; network
+    bytes are the whole host's without loopback, since bytes on a wire bear no owner's name.
     """
 
     def __init__(self, host: str, servers: Iterable[int], clock: Clock) -> None:
@@ -80,13 +80,20 @@ class ActivityWatch:
         cores = psutil.cpu_times()
         return _Look(
             at_ns=self._clock(),
-            busy_s=busy_s(cores) + getattr(cores, "steal", 0.0),  # what other machines on ours had
+            busy_s=_worked_s(cores),
             disk_bytes=_whole_disks(disks),
             network_bytes=sum(n.bytes_recv + n.bytes_sent for k, n in networks.items() if k[:2] != "lo"),
             processes=processes,
             ours=_family({os.getpid(), *self._servers}, processes),
             ended_cpu_s=times.children_user + times.children_system,
         )
+
+
+def _worked_s(cores: Any) -> float:
+    """Seconds in which somebody worked: also another machine on ours; interrupts bear no owner's name, and
+    most serve the very bytes that are measured."""
+    interrupts = getattr(cores, "irq", 0.0) + getattr(cores, "softirq", 0.0)
+    return busy_s(cores) - interrupts + getattr(cores, "steal", 0.0)
 
 
 def _all_processes() -> dict[tuple[int, float], _Process]:

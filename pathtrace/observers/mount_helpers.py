@@ -81,6 +81,11 @@ class HelperObserver:
             pid: known.get(pid) or _Helper(self._proc, pid, name) for pid, name in names.items()
         }
 
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The helpers that were there at the last look."""
+        return tuple(pid for helpers in self._helpers.values() for pid in helpers)
+
     def _search(self) -> None:
         """Among the processes that have not been looked at."""
         pids = [pid for pid in procfs.entries(self._proc) if pid.isdigit() and pid not in self._looked]

@@ -70,6 +70,17 @@ def test_what_another_machine_on_the_same_one_had_is_other_work_too(monkeypatch:
     assert 45 <= percent <= 50
 
 
+class _Interrupted(NamedTuple):
+    user: float
+    softirq: float
+    steal: float = 0.0
+
+
+def test_interrupts_are_nobody_s_work() -> None:
+    assert activity._worked_s(_Interrupted(user=3.0, softirq=2.0)) == 3.0
+    assert activity._worked_s(_Interrupted(user=3.0, softirq=2.0, steal=1.0)) == 4.0
+
+
 def test_nothing_is_known_without_a_first_look() -> None:
     assert ActivityWatch("here", (), time.perf_counter_ns).end() == Activity("here", None, None, None, ())
 

@@ -63,7 +63,9 @@ def test_of_two_mounts_of_one_remote_each_has_its_own_process_and_its_children(t
     process(tmp_path, 901, ("rclone", "mount", "drive:x", "/mnt/one"), fuse=True, children="903")
     process(tmp_path, 902, ("rclone", "mount", "drive:x", "/mnt/two"), fuse=True)
     process(tmp_path, 903, ("ffmpeg",))
-    assert found(HelperObserver({"archive": one}, str(tmp_path)), one) == [901, 903]
+    observer = HelperObserver({"archive": one}, str(tmp_path))
+    assert found(observer, one) == [901, 903]
+    assert sorted(observer.pids) == [901, 903]
 
 
 @linux
