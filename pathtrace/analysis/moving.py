@@ -136,9 +136,7 @@ def _hold_by_the_rest(index: int, judged: Judged, plan: Plan) -> None:
         plan.steps.append(Hold(index, active_s, limit.resource, worse_only=True))
 
 
-def _hold_by_the_client(
-    index: int, judged: Judged, study: FlowStudy, evidence: Evidence, plan: Plan
-) -> None:
+def _hold_by_the_client(index: int, judged: Judged, study: FlowStudy, evidence: Evidence, plan: Plan) -> None:
     """The program under a mount of this host (ssh under sshfs) computes as long again for the same bytes."""
     figures, place = judged.figures, judged.figures.stage.place
     busiest = busiest_program(figures, evidence, study.span, place) if evidence.is_far(place) else None
@@ -168,7 +166,7 @@ def _extremes(
     def courses(disk_s: float) -> list[_Course]:
         after_s = disk_s if given_s is None else given_s
         parts = Parts(now_s, disk_s, at_once), Parts(link_s, after_s, at_once)
-        return _courses(each_s, trip_s, *parts, disk.known)
+        return _courses(each_s, trip_s, *parts, disk.known or disk.least_s > 0)
 
     least, most = courses(disk.least_s), courses(disk.most_s)
     both = [*least, *most] if given_s is not None else []
@@ -180,7 +178,7 @@ def _then(course: _Course) -> float:
 
 
 def _courses(each_s: float, trip_s: float, now: Parts, then: Parts, known: bool) -> list[_Course]:
-    """With the least and the most time of its own that an operation may have. ``known``: its disk is."""
+    """With the least and the most time of its own that an operation may have. ``known``: its disk, more or less."""
     whole = now.link_s + now.disk_s
     if whole * _OVERLAPPED > each_s:  # the parts go on side by side
         longest_s = max(now.link_s, now.disk_s)

@@ -161,7 +161,7 @@ async def _probes(
             probes.append((resource, QueryProbe(resource, port, clock)))
         if stage.action is Action.INSERT and isinstance(port, TakesRows):
             resource = f"database:{place.name}"
-            probes.append((resource, RowsProbe(resource, port, clock)))
+            probes.append((resource, RowsProbe(resource, port, clock, place.workers)))
     return probes
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import statistics
 
 from pathtrace.model.run import Ceiling
@@ -15,25 +16,31 @@ _AT_MOST = 20
 
 
 class RowsProbe:
-    """Inserts many rows and a single one by turns for about ``limit_s``, with nothing else going on."""
+    """Inserts many rows, over ``at_once`` connections, and a single one by turns for about ``limit_s``, with
+    nothing else going on."""
 
-    def __init__(self, resource: str, place: TakesRows, clock: Clock, limit_s: float = 1.0) -> None:
+    def __init__(
+        self, resource: str, place: TakesRows, clock: Clock, at_once: int = 1, limit_s: float = 1.0
+    ) -> None:
         self._resource = resource
         self._place = place
         self._clock = clock
+        self._at_once = at_once
         self._limit_s = limit_s
 
     async def measure(self) -> Ceiling | None:
-        """Rows per second, by what many take more than one; None if the place has had no row yet."""
+        """Rows per second of one connection, by what many take more than one; None if the place has had no
+        row yet."""
         start = self._clock()
         deadline = start + nanoseconds(self._limit_s)
         many: list[int] = []
         one: list[int] = []
         while len(many) < _AT_MOST and (len(many) < _AT_LEAST or self._clock() < deadline):
-            taken, single = await self._place.rows_alone(MANY), await self._place.rows_alone(1)
-            if taken is None or single is None:
+            taken = await asyncio.gather(*(self._place.rows_alone(MANY) for _ in range(self._at_once)))
+            single = await self._place.rows_alone(1)
+            if single is None:
                 return None
-            many.append(taken)
+            many += [each for each in taken if each is not None]
             one.append(single)
         whole_s, alone_s = seconds(statistics.median(many)), seconds(statistics.median(one))
         row_s = max(0.0, whole_s - alone_s) / (MANY - 1)
@@ -45,8 +52,8 @@ class RowsProbe:
             operations_per_s=1 / row_s,
             latency_s=alone_s,
             source="measured",
-            evidence=f"{format_count(MANY, 'row')} in one statement {format_count(len(many), 'time')}, taken "
-            f"back: {format_duration(row_s)} a row ({format_count_rate(1 / row_s)}); one alone takes "
+            evidence=f"{format_count(MANY, 'row')} in one statement, {self._at_once} at once, "
+            f"{format_count(len(many), 'time')}, taken back: {format_duration(row_s)} a row ({format_count_rate(1 / row_s)}); one alone takes "
             f"{format_duration(alone_s)}",
             took_s=seconds(self._clock() - start),
         )

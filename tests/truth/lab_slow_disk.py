@@ -56,7 +56,7 @@ def slow_disk(
     content: Path | None = None,
 ) -> Iterator[SlowDisk]:
     """A mounted folder whose disk passes ``bytes_per_s`` in at most ``iops`` reads and writes a second,
-    and takes ``fsync_s`` to flush. One that is held to nothing lies in memory, and is a device all the same."""
+    and takes ``fsync_s`` to flush. One that is held to nothing lies in memory, and is a device too."""
     if bytes_per_s == iops == float("inf") and not fsync_s:
         with _quick_disk(size, content) as disk:
             yield disk

@@ -36,8 +36,15 @@ def test_a_row_costs_what_many_take_more_than_one() -> None:
     assert measured.operations_per_s == pytest.approx(10_000)
     assert measured.latency_s == pytest.approx(0.0021)
     assert measured.evidence == (
-        "500 rows in one statement 19 times, taken back: 100 µs a row (10000/s); one alone takes 2.1 ms"
+        "500 rows in one statement, 1 at once, 19 times, taken back: 100 µs a row (10000/s); one alone takes 2.1 ms"
     )
+
+
+def test_as_many_connections_as_there_are_workers_are_kept_busy() -> None:
+    database = Database()
+    measured = asyncio.run(RowsProbe("database:library", database, database.clock, 4).measure())
+    assert measured is not None
+    assert "4 at once, 20 times" in measured.evidence
 
 
 def test_a_place_that_has_had_no_row_cannot_tell() -> None:
