@@ -9,6 +9,7 @@ import pytest
 from pathtrace.analysis.assembly import measured_flows
 from pathtrace.analysis.batch_parts import Once, once
 from pathtrace.analysis.executions import execution
+from pathtrace.model.network import PathFacts
 from pathtrace.model.run import Run
 from tests.unit.analysis.builders import MS, Desk, run_of, scenario, stream
 from tests.unit.analysis.far import ceiling
@@ -66,3 +67,14 @@ def test_rows_that_were_measured_alone_tell_what_is_there_once() -> None:
     """Each took 5 ms; in one statement a row takes 1 ms."""
     run = replace(inserted(3, 1, even=True), ceilings=(ceiling("database:library", operations=1000.0),))
     assert found(run) == Once(pytest.approx(0.8), pytest.approx(0.8))
+
+
+def test_a_trip_that_was_measured_too_long_is_held_to_the_shortest_insert() -> None:
+    """9 ms for two trips, while every other insert took 5 ms, and the others 9 ms."""
+    far_away = INDEX.replace("{kind: database,", "{kind: database, host: nas,").replace(
+        "places:", "hosts: {nas: {address: 10.0.0.2}}\nplaces:"
+    )
+    made = inserted(3, 2)
+    path = PathFacts("nas", "10.0.0.2", (), 1500, 1500, False, 0.0045, (), 1.0)
+    made = replace(made, scenario=scenario(far_away), paths=(path,))
+    assert found(made).least <= 5 / 7
