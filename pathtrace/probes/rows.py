@@ -46,14 +46,14 @@ class RowsProbe:
         row_s = max(0.0, whole_s - alone_s) / (MANY - 1)
         if not row_s:
             return None
+        how = f"{self._at_once} at once, {format_count(len(many), 'time')}, taken back"
+        rate = f"{format_duration(row_s)} a row ({format_count_rate(1 / row_s)})"
         return Ceiling(
             resource=self._resource,
             bytes_per_s=None,
             operations_per_s=1 / row_s,
             latency_s=alone_s,
             source="measured",
-            evidence=f"{format_count(MANY, 'row')} in one statement, {self._at_once} at once, "
-            f"{format_count(len(many), 'time')}, taken back: {format_duration(row_s)} a row ({format_count_rate(1 / row_s)}); one alone takes "
-            f"{format_duration(alone_s)}",
+            evidence=f"{MANY} rows in one statement, {how}: {rate}; one alone takes {format_duration(alone_s)}",
             took_s=seconds(self._clock() - start),
         )

@@ -26,6 +26,7 @@ from tests.replay.virtual import FakePlace
 from tests.unit.analysis import far
 from tests.unit.analysis.builders import MB, MS, reached, run_of, scenario
 
+COUNT = 200
 LARGE, SMALL, MIXED = (MB,), (8_000,), (20_000, MB // 2, 3 * MB, 100_000)
 
 
@@ -65,7 +66,7 @@ class Shared(FakePlace):
             await self._reading
         else:
             await self._read(size)
-        if world.ahead:
+        if world.ahead and len(self.calls) < COUNT:
             self._reading = asyncio.ensure_future(self._read(size))
         async with self._link:
             await asyncio.sleep(size / world.link)
@@ -80,7 +81,7 @@ def measured(world: World, repeats: int = 1) -> Run:
     passes = []
     for repeat in range(repeats):
         sink, window, _ = stream_of(
-            lambda clock: [Shared(clock, world), FakePlace(clock, lambda n: 0.01)], count=200
+            lambda clock: [Shared(clock, world), FakePlace(clock, lambda n: 0.01)], count=COUNT
         )
         passes.append(_later(sink.samples, window, repeat))
     links = f"{{lan: {{hosts: [nas, workstation], speed: {world.gbit} Gbit/s}}}}"

@@ -36,7 +36,8 @@ def test_a_row_costs_what_many_take_more_than_one() -> None:
     assert measured.operations_per_s == pytest.approx(10_000)
     assert measured.latency_s == pytest.approx(0.0021)
     assert measured.evidence == (
-        "500 rows in one statement, 1 at once, 19 times, taken back: 100 µs a row (10000/s); one alone takes 2.1 ms"
+        "500 rows in one statement, 1 at once, 19 times, taken back: 100 µs a row (10000/s); "
+        "one alone takes 2.1 ms"
     )
 
 
