@@ -178,7 +178,7 @@ def _then(course: _Course) -> float:
 
 
 def _courses(each_s: float, trip_s: float, now: Parts, then: Parts, known: bool) -> list[_Course]:
-    """With the least and the most time of its own that it may have. ``known``: what its disk takes, nearly."""
+    """With the least and the most time of its own that it may have. ``known``: its disk, or nearly so."""
     whole = now.link_s + now.disk_s
     if whole * _OVERLAPPED > each_s:  # the parts go on side by side
         longest_s = max(now.link_s, now.disk_s)

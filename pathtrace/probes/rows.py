@@ -48,12 +48,13 @@ class RowsProbe:
             return None
         how = f"{self._at_once} at once, {format_count(len(many), 'time')}, taken back"
         rate = f"{format_duration(row_s)} a row ({format_count_rate(1 / row_s)})"
+        alone = f"one alone takes {format_duration(alone_s)}"
         return Ceiling(
             resource=self._resource,
             bytes_per_s=None,
             operations_per_s=1 / row_s,
             latency_s=alone_s,
             source="measured",
-            evidence=f"{MANY} rows in one statement, {how}: {rate}; one alone takes {format_duration(alone_s)}",
+            evidence=f"{MANY} rows in one statement, {how}: {rate}; {alone}",
             took_s=seconds(self._clock() - start),
         )
