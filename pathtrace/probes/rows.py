@@ -53,7 +53,7 @@ class RowsProbe:
             resource=self._resource,
             bytes_per_s=None,
             operations_per_s=1 / row_s,
-            latency_s=alone_s,
+            latency_s=None,
             source="measured",
             evidence=f"{MANY} rows in one statement, {how}: {rate}; {alone}",
             took_s=seconds(self._clock() - start),

@@ -48,6 +48,9 @@ def _name(ceiling: Ceiling) -> str:
     return f"{ceiling.resource} {ceiling.direction}" if ceiling.direction else ceiling.resource
 
 
+_COUNTED = {"commit": "commits", "database": "rows", "query": "queries"}
+
+
 def _ceiling(ceiling: Ceiling) -> Text:
     most = _most(ceiling)
     source = "" if most is None else f"{ceiling.source}: "
@@ -60,7 +63,7 @@ def _most(ceiling: Ceiling) -> str | None:
     rate = format_both if kind == "link" else format_rate
     known = [rate(ceiling.bytes_per_s)] if ceiling.bytes_per_s else []
     if ceiling.operations_per_s:
-        counted = "commits" if kind == "commit" else "operations"
+        counted = _COUNTED.get(kind, "operations")
         known.append(format_count_rate(ceiling.operations_per_s).replace("/", f" {counted}/"))
     if ceiling.latency_s:
         known.append(f"{format_duration(ceiling.latency_s)} {'there and back' if kind == 'link' else 'each'}")

@@ -34,7 +34,6 @@ def test_a_row_costs_what_many_take_more_than_one() -> None:
     measured = asyncio.run(RowsProbe("database:library", database, database.clock).measure())
     assert measured is not None
     assert measured.operations_per_s == pytest.approx(10_000)
-    assert measured.latency_s == pytest.approx(0.0021)
     assert measured.evidence == (
         "500 rows in one statement, 1 at once, 19 times, taken back: 100 µs a row (10000/s); "
         "one alone takes 2.1 ms"
