@@ -18,6 +18,7 @@ from pathtrace.model.history import (
     OUTAGE,
     SKIPPED,
     STEP,
+    Change,
     HistoryEntry,
     Told,
 )
@@ -63,9 +64,19 @@ def judged(scenario: Scenario, outcome: str, run: Outcome | None, past: Past, wa
         expectations=judge(
             scenario, run.report if run is not None else None, _lasting(besides, past), past.told
         ),
-        changes=changes(past.nights, [each for each in past.told if each.kind in _CHANGES]),
+        changes=_besides_failures(
+            changes(past.nights, [each for each in past.told if each.kind in _CHANGES]), past.nights
+        ),
         question=scenario.question,
         failure=state_of(outcome == FAILED, bool(standing(past.told, FAILURE))),
+    )
+
+
+def _besides_failures(found: Sequence[Change], nights: Sequence[HistoryEntry]) -> tuple[Change, ...]:
+    """Without new outages that began with a night that failed whole: that was told when it did."""
+    failed = {each.id for each in nights if each.status == FAILED}
+    return tuple(
+        each for each in found if not (each.kind == OUTAGE and each.state == NEW and each.since in failed)
     )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from pathtrace.model.history import CREEP, ENDED, GROWTH, OUTAGE, Change, EnvironmentMark
+from pathtrace.model.history import CREEP, ENDED, GROWTH, OUTAGE, STEP, Change, EnvironmentMark
 from pathtrace.model.scanning import ScanReport
 from pathtrace.render.alert_news import News, named, night
 from pathtrace.units import format_count, format_duration, format_ratio
@@ -168,5 +169,9 @@ def _ended(change: Change, report: ScanReport) -> News:
         lines = (f"{name} is measured again{now}. It could not be {during}.", *_alike(change), *over)
         return News(f"{name} is measured again", lines, True, change.name)
     by = "another time" if change.ratio is None else _by(change.ratio)
+    if change.settled:
+        still = headline(replace(change, kind=STEP))
+        lines = (f"{still} than it did{now}. It changed {during} and stays there.", *_alike(change), *over)
+        return News(f"{name} gets no slower" if not _is_faster(change) else f"{name} gets no faster", lines, True, change.name)
     lines = (f"{name} takes what it took before{now}. It took {by} {during}.", *_alike(change), *over)
     return News(f"{name} takes what it took before", lines, not _is_faster(change), change.name)

@@ -16,7 +16,8 @@ MOST_MARKS = 3
 
 def change_lines(change: Change, noun: str) -> Iterator[str]:
     """What, by how much and since when; what limits it; what else changed with it, the likeliest first."""
-    over = "" if change.state != ENDED else f", and is over since {change.ended_with or 'then'}"
+    end = "stays there" if change.settled else "is over"
+    over = "" if change.state != ENDED else f", and {end} since {change.ended_with or 'then'}"
     times = "" if change.kind == OUTAGE else _times(change)
     nights = wording.counted(change.nights, noun)
     yield f"{headline(change)}{times}, since {change.since}, seen in {nights}{over}."

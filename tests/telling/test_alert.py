@@ -55,6 +55,7 @@ CASES = {
     "creep_faster": example.with_changes(
         replace(example.CREEP, ratio=0.9, low=0.85, high=0.96, per_week=0.98)
     ),
+    "creep_settled": over(replace(example.CREEP, settled=True)),
     "outage": example.with_changes(example.OUTAGE),
     "growth": example.with_changes(GROWTH),
     "faster": example.with_changes(FASTER),

@@ -62,3 +62,18 @@ def test_a_failed_night_is_told_as_one_and_remembered() -> None:
     report = judged(SCENARIO, "failed", None, past, 0.0)
     assert report.failure == "new"
     assert told_by(report) == (Told(FAILURE, "lab", entry.id, "new", None, entry.id),)
+
+
+def test_nights_that_fail_whole_are_told_as_failures_only() -> None:
+    calm = [night(day, 10.0 + 0.02 * (day % 3)) for day in range(1, 21)]
+    failed = [replace(night(day, 10.0), took=(), status="failed") for day in range(21, 25)]
+    back = [night(day, 10.0) for day in range(25, 28)]
+    nights = [*calm, *failed, *back]
+    told: tuple[Told, ...] = ()
+    heard: list[tuple[int, str, str]] = []
+    for number, entry in enumerate(nights, 1):
+        outcome = "failed" if entry.status == "failed" else MEASURED
+        report = judged(SCENARIO, outcome, None, Past(entry, tuple(nights[:number]), None, told), 0.0)
+        heard += [(number, each.kind, each.state) for each in told_by(report) if each.kind != EXPECTATION]
+        told = (*told, *told_by(report))
+    assert heard == [(21, FAILURE, "new"), (25, FAILURE, "ended")]
