@@ -172,6 +172,7 @@ def _ended(change: Change, report: ScanReport) -> News:
     if change.settled:
         still = headline(replace(change, kind=STEP))
         lines = (f"{still} than it did{now}. It changed {during} and stays there.", *_alike(change), *over)
-        return News(f"{name} gets no slower" if not _is_faster(change) else f"{name} gets no faster", lines, True, change.name)
+        way = "faster" if _is_faster(change) else "slower"
+        return News(f"{name} gets no {way}", lines, True, change.name)
     lines = (f"{name} takes what it took before{now}. It took {by} {during}.", *_alike(change), *over)
     return News(f"{name} takes what it took before", lines, not _is_faster(change), change.name)
