@@ -9,9 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Generator
 
+import hypothesis
 import pytest
 
 from tests.places.contract import NOT_APPLICABLE
+
+# A slow machine is no fault of what is tested.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 _NEEDY = ("truth", "needs_root", "server")
 
