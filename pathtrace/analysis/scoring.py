@@ -68,7 +68,10 @@ def _beside(foretold: Foretold, flow: Compared) -> Prediction | None:
 def _came(
     change: ForetoldChange, differences: Sequence[Difference], changed: Sequence[str], after: Run
 ) -> bool:
-    """True if what was predicted about differs now (or was said to), and to the value that was asked for."""
+    """True if what was predicted about differs now (or was said to), and to the value that was asked for.
+
+    A setting of a place is its own cause, and says nothing of the disk below: ``library.batch``.
+    """
     kind, _, name = change.resource.rpartition(":")
     if not kind:
         value = change.after if isinstance(change.after, str) else f"{change.after:g}"
@@ -85,8 +88,8 @@ def _came(
         )
         if not (_is_of_latency(said, matter) if part else _has_speed(after, said, change.after)):
             return False
-    owners = {each.what.partition(".")[0] for each in matter if kind == "disk"}
-    return bool(said & {*(each.cause for each in matter), *owners, *changed})
+    moved = {each.what.partition(".")[0] for each in matter if kind == "disk" and each.cause != each.what}
+    return bool(said & {*(each.cause for each in matter), *moved, *changed})
 
 
 def _joins(link: Link, subject: str) -> bool:

@@ -112,6 +112,14 @@ def test_a_setting_must_have_come_to_the_value_that_was_predicted_with() -> None
     assert scored(other, after=after, changed=("library.batch",)) == ()
 
 
+def test_another_setting_of_a_place_is_not_another_disk_below_it() -> None:
+    disk = replace(PREDICTED, changes=(ForetoldChange("disk:library", 2e9),))
+    batch = replace(PREDICTED, changes=(ForetoldChange("library.batch", 500),), flows=PREDICTED.flows)
+    after = run(BEFORE_TEXT.replace("batch: 100", "batch: 500"), id="20261201-091412-bbbb")
+    assert scored(disk, after=after, changed=("library.batch",)) == ()
+    assert len(scored(batch, disk, after=after, changed=("library.batch",))) == 1
+
+
 def test_a_disk_that_nobody_can_see_is_believed_where_it_is_named() -> None:
     disk = replace(PREDICTED, changes=(ForetoldChange("disk:archive", 5e8),))
     after = run(id="20261201-091412-bbbb")
