@@ -171,8 +171,10 @@ def stage_figures(execution: Execution, flow: Flow, stage: Stage) -> StageFigure
 
 
 def throughput(chosen: HopFigures, repeats: Sequence[HopFigures]) -> Throughput:
-    """Of the median repeat, with the interval over all of them."""
+    """Of the flow's median repeat, with the interval over all of them, which holds that repeat's too."""
     low, high = interval([rate for hop in repeats if (rate := hop.bytes_per_s) is not None])
+    if chosen.bytes_per_s is not None and low is not None and high is not None:
+        low, high = min(low, chosen.bytes_per_s), max(high, chosen.bytes_per_s)
     return Throughput(
         bytes_per_s=chosen.bytes_per_s,
         low=low,

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pathtrace.analysis import analyse
+from pathtrace.analysis.summary import HopFigures, throughput
 from pathtrace.model.report import First, LimitedBy
 from pathtrace.model.run import StartCondition
 from pathtrace.model.sample import Sample, SampleTable, Window
@@ -45,6 +46,12 @@ def test_figures_are_the_median_repeats_with_the_interval_over_all() -> None:
     assert (first.throughput.bytes_per_s, first.throughput.low, first.throughput.high) == pytest.approx(
         (50_000, 1000 / 0.03, 100_000)
     )
+
+
+def test_a_hops_interval_holds_what_the_flows_median_repeat_gave_of_it() -> None:
+    repeats = tuple(HopFigures(10, 0, 1000, took_s, took_s) for took_s in (0.1, *(0.05,) * 9))
+    found = throughput(repeats[0], repeats)
+    assert (found.bytes_per_s, found.low, found.high) == pytest.approx((10_000, 10_000, 20_000))
 
 
 def test_the_critical_path_adds_up_to_the_duration_that_is_shown() -> None:
