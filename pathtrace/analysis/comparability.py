@@ -93,7 +93,7 @@ def _remedy(each: Difference) -> str:
         return f" (if that is the change to be judged: --changed {each.what})"
     if each.what == "workload.users" and each.before and each.after:
         return f" (users: [{each.before}, {each.after}] in one scenario measures each)"
-    return ""
+    return " (run one of them again with the other's)"
 
 
 def _other_data(before: Run, after: Run) -> Iterator[str]:
@@ -101,7 +101,8 @@ def _other_data(before: Run, after: Run) -> Iterator[str]:
     for new in dataset_reports(after):
         known = old.get(new.place)
         if known is not None and _is_read(after, new.place) and _differ(known, new):
-            yield f"another data set at {new.place}: {_described(known)}, then {_described(new)}"
+            sets = f"{_described(known)}, then {_described(new)}"
+            yield f"another data set at {new.place}: {sets} (run one of them again over the other's files)"
 
 
 def _is_read(run: Run, place: str) -> bool:

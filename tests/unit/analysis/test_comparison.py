@@ -105,12 +105,14 @@ def test_the_start_of_a_layer_that_is_known_only_once_is_listed() -> None:
         (
             run(),
             run(reached=archive(fingerprint="f2")),
-            "another data set at archive: 10 files, 9.54 MiB (f1), then 10 files, 9.54 MiB (f2)",
+            "another data set at archive: 10 files, 9.54 MiB (f1), then 10 files, 9.54 MiB (f2)"
+            " (run one of them again over the other's files)",
         ),
         (
             run(reached=archive(fingerprint=None)),
             run(reached=archive(files=11)),
-            "another data set at archive: 10 files, 9.54 MiB, then 11 files, 10.5 MiB (f1)",
+            "another data set at archive: 10 files, 9.54 MiB, then 11 files, 10.5 MiB (f1)"
+            " (run one of them again over the other's files)",
         ),
         (
             run(start=started("cold", "cold")),
@@ -130,17 +132,19 @@ def test_the_start_of_a_layer_that_is_known_only_once_is_listed() -> None:
         (
             run(),
             run(BEFORE_TEXT.replace("input: 512", "input: 2048")),
-            "other prompt or output lengths: workload.model.input was 512, is 2048",
+            "other prompt or output lengths: workload.model.input was 512, is 2048"
+            " (run one of them again with the other's)",
         ),
         (
             run(),
             run(BEFORE_TEXT.replace("output: 256", "output: 64")),
-            "other prompt or output lengths: workload.model.output was 256, is 64",
+            "other prompt or output lengths: workload.model.output was 256, is 64"
+            " (run one of them again with the other's)",
         ),
         (
             run(),
             run(BEFORE_TEXT.replace("requests: 3", "requests: 4")),
-            "another workload: workload.requests was 3, is 4",
+            "another workload: workload.requests was 3, is 4 (run one of them again with the other's)",
         ),
     ],
 )
