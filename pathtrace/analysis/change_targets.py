@@ -134,9 +134,17 @@ def _change(text: str, known: Mapping[str, Target]) -> Change:
 
 
 def _hint(name: str, known: Mapping[str, Target]) -> str:
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    """What is nearly the same; else what can be set of the thing that is named, else of all."""
+    if near := difflib.get_close_matches(name, known, n=1, cutoff=0.8):
+        return f"did you mean {near[0]!r}?"
+    subject = name.rpartition(":")[2].partition(".")[0]
+    mine = dict.fromkeys(target.resource for target in known.values() if target.subject == subject)
+    if mine:
+        return f"of {subject} can be set: {', '.join(mine)}"
+    if near := difflib.get_close_matches(name, known, n=1, cutoff=0.5):
+        return f"did you mean {near[0]!r}?"
     listed = dict.fromkeys(target.resource for target in known.values())
-    return f"did you mean {near[0]!r}?" if near else f"can be set: {', '.join(listed) or 'nothing'}"
+    return f"can be set: {', '.join(listed) or 'nothing'}"
 
 
 def _count(most: int) -> Callable[[str], float]:

@@ -53,7 +53,7 @@ def prices_of(texts: Sequence[str], names: Iterable[str]) -> Mapping[str, Price]
         if not equals or match is None or not float(match[1]):
             raise UsageError(f"{text!r} is no price", hint="write it as in --price lan=120 or lan='120 EUR'")
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+            near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
             hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known) or 'nothing'}"
             raise UsageError(f"nothing called {name!r} is to be bought for this run", hint=hint)
         found[name] = Price(float(match[1]), match[2])

@@ -126,7 +126,8 @@ def _row(number: int, each: Upgrade, priced: bool) -> Row:
     text.append(f"; then limited by {then}", "not bold")
     wide = [flow.name for flow in changed if is_wide(flow)]
     if wide:
-        text.append(f"\ntoo wide a range to decide by: {', '.join(wide)}", "yellow")
+        try_it = "; free to try, then `pathtrace compare` tells" * each.free
+        text.append(f"\ntoo wide a range to decide by: {', '.join(wide)}{try_it}", "yellow")
     return Row(tuple(cells), below=(text, Text(f"--set {' --set '.join(each.settings)}", "dim")))
 
 

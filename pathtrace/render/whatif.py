@@ -19,6 +19,7 @@ SELF_CHECK = 0.05
 WIDE = 2.0
 """High / low, above which a range decides nothing."""
 LITTLE = 0.01
+MORE_REPEATS = "its repeats differ that much; with nothing else running, more of them say more"
 
 
 def whatif_document(prediction: Prediction) -> Document:
@@ -93,8 +94,8 @@ def _head(prediction: Prediction) -> Iterator[RenderableType]:
         yield line(saved_words(prediction.seconds_per_day_saved) + ".")
     for flow in prediction.flows:
         if is_wide(flow):
-            text = f"The range of {flow.name} is too wide to decide by: measure what is not known first."
-            yield line(text, "yellow")
+            remedy = "measure what is not known first" if prediction.unknowns else MORE_REPEATS
+            yield line(f"The range of {flow.name} is too wide to decide by: {remedy}.", "yellow")
     if prediction.stand_ins:
         names = ", ".join(prediction.stand_ins)
         yield line(f"Rests on stand-ins ({names}): real parts may gain more or less.", "yellow")

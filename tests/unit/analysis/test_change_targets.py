@@ -62,6 +62,11 @@ def test_what_can_be_set_follows_from_what_the_flows_use() -> None:
         ("lan", "'lan' is no change", "write it as in"),
         ("=10GbE", "'=10GbE' is no change", "write it as in"),
         ("lna=10GbE", "there is nothing called 'lna' to set in this run", "did you mean 'lan'?"),
+        (
+            "weights.bach=9",
+            "there is nothing called 'weights.bach' to set",
+            "of weights can be set: disk:weights",
+        ),
         ("zzzzz=1", "there is nothing called 'zzzzz' to set in this run", "can be set: link:lan"),
         ("lan=10", "'10' is not a rate: it has no unit", "write a number and one of"),
         ("lan=10 GB", "'10 GB' is not a rate: \"GB\" is an amount", 'write "10 GB/s" for bytes'),

@@ -117,6 +117,12 @@ def test_the_best_comes_first_in_words_then_all_of_them_ranked() -> None:
     )
 
 
+def test_what_is_free_may_be_tried_where_the_range_decides_nothing() -> None:
+    wide = found_by(BATCH.prediction.changes[0], replace(INDEX, after_s=Range(100.0, 60.0, 150.0)))
+    text = " ".join(shown(replace(FOUND, ranked=(replace(BATCH, prediction=wide),))).split())
+    assert "too wide a range to decide by: index; free to try, then `pathtrace compare` tells" in text
+
+
 def test_nothing_to_gain_is_an_answer_too() -> None:
     text = shown(replace(FOUND, ranked=(), content=()))
     assert text.startswith("Nothing that could be tried here saves a second a day")

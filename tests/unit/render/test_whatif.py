@@ -144,7 +144,13 @@ def test_the_answer_comes_first_then_each_flow_then_what_it_rests_on() -> None:
 def test_a_range_that_decides_nothing_says_so() -> None:
     wide = replace(LOAD, after_s=Range(1.1, 0.4, 3.4))
     text = shown(replace(PREDICTION, flows=(wide,)))
-    assert "The range of load is too wide to decide by" in text
+    assert "The range of load is too wide to decide by: measure what is not known first." in text
+
+
+def test_where_nothing_is_unknown_more_repeats_would_narrow_a_range() -> None:
+    wide = replace(LOAD, after_s=Range(1.1, 0.4, 3.4))
+    text = " ".join(shown(replace(PREDICTION, flows=(wide,), unknowns=())).split())
+    assert "too wide to decide by: its repeats differ that much; with nothing else running" in text
 
 
 def test_what_costs_time_does_not_save_it() -> None:
