@@ -5,7 +5,7 @@ Builds rich values; streams, colour and width are the console's, which ``cli`` o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from rich.console import Group, RenderableType
@@ -188,7 +188,13 @@ def ranking(report: Report) -> Iterator[RenderableType]:
     yield Rows(header, rows, right=frozenset({1, 2, 3}))
     if rest:
         total = format_duration(sum(entry.seconds_per_day for entry in rest))
-        yield line(f"and {len(rest)} more, together {total} a day", "dim", INDENT)
+        yield line(f"and {len(rest)} more{_between(shown, rest)}, together {total} a day", "dim", INDENT)
+
+
+def _between(shown: Sequence[RankingEntry], rest: Sequence[RankingEntry]) -> str:
+    """Which numbers are not among those shown, so that nobody looks for them."""
+    skipped = [f"{entry.rank}." for entry in rest if entry.rank < shown[-1].rank]
+    return f" ({', '.join(skipped)} among them)" if skipped else ""
 
 
 def _ranking_row(entry: RankingEntry, advice: str) -> Row:

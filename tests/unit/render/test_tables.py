@@ -55,6 +55,13 @@ def test_many_caveats_and_many_ranks_are_counted_instead_of_listed() -> None:
     assert "and 7 more, together " in text
 
 
+def test_a_rank_that_is_left_out_between_others_is_named() -> None:
+    first, second, *others = example.REPORT.ranking
+    little = replace(second, seconds_per_day=0.001, share=0.001)
+    text = drawn(run_view(example.RUN, replace(example.REPORT, ranking=(first, little, *others)), FOLDER), 80)
+    assert "and 1 more (2. among them), together 1 ms a day" in text
+
+
 def test_a_report_without_anything_in_it_is_still_drawn() -> None:
     bare = replace(
         example.REPORT,
