@@ -106,8 +106,9 @@ def _matching(what: str, scope: str | None, environ: Mapping[str, str]) -> Held:
     if not matching and faults:
         raise faults[0]
     if not matching:
-        there = ", ".join(sorted({found.name for _, found in held})) or "none"
-        raise UsageError(f"there is no schedule of {what!r}", hint=f"there are: {there}")
+        there = ", ".join(sorted({found.name for _, found in held}))
+        hint = f"there are: {there}" if there else "nothing is scheduled"
+        raise UsageError(f"there is no schedule of {what!r}", hint=hint)
     if any(holder.scope == SYSTEM for holder, _ in matching) and not is_root():
         raise UsageError("it is a schedule of the system: taking it away needs root", hint="try it with sudo")
     return matching

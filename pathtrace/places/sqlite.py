@@ -190,7 +190,7 @@ class Sqlite:
             connection.close()
 
     def _summary(self) -> str:
-        where = "the run's scratch folder" if self._own is None else str(self._own.parent)
+        where = "the run's scratch folder" if self._own is None else str(self._own.parent.absolute())
         return f"SQLite {sqlite3.sqlite_version}, a scratch file in {where}"
 
     def _warnings(self) -> tuple[str, ...]:
