@@ -27,6 +27,8 @@ NIGHTS = 20
 MOST_MARKS = 6
 """Of a night: on another machine everything differs."""
 MOST_DOUBTS = 5
+SUDDEN = 1.1
+"""So many times the operations of the run before is other work, and no growth."""
 
 
 def history_view(
@@ -153,7 +155,15 @@ def _nights(past: PastScenario, flow: str | None, most: int) -> Iterator[Rendera
     back = {
         after.id: before.at - after.at for before, after in pairwise(past.entries) if after.at < before.at
     }
-    rows = tuple(_night(past, entry, names, back.get(entry.id)) for entry in shown)
+    like = {entry.id for entry in _like_the_last(past.entries)}
+    before = {after.id: one for one, after in pairwise(entry for entry in past.entries if entry.took)}
+    rows = tuple(
+        Row(
+            (entry.id, *_cells(entry, names), _words(entry, entry.id in like)),
+            below=(*_more_work(entry, before.get(entry.id), names), *_below(past, entry, back.get(entry.id))),
+        )
+        for entry in shown
+    )
     yield Rows(header, rows, right=frozenset(range(1, 1 + len(names))))
 
 
@@ -165,16 +175,32 @@ def _columns(entries: Sequence[HistoryEntry], flow: str | None) -> tuple[str, ..
     return tuple(name for name in names if name.partition("/")[0] == flow)
 
 
-def _night(past: PastScenario, entry: HistoryEntry, names: Sequence[str], back: timedelta | None) -> Row:
+def _cells(entry: HistoryEntry, names: Sequence[str]) -> Iterator[str]:
     took: dict[str, Took] = {each.name: each for each in entry.took}
-    times = (format_duration(took[name].median_s) if name in took else wording.NOTHING for name in names)
+    yield from (format_duration(took[name].median_s) if name in took else wording.NOTHING for name in names)
+
+
+def _words(entry: HistoryEntry, like_the_last: bool) -> str:
+    """What a night is, behind its figures. One that is not held against the last says so."""
     words = (
         *(() if entry.status == COMPLETE else (entry.status,)),
+        *(() if like_the_last else ("other work or start",)),
         *(("baseline",) if entry.baseline else ()),
         *(("pinned",) if entry.pinned else ()),
         *((entry.label,) if entry.label else ()),
     )
-    return Row((entry.id, *times, ", ".join(words)), below=tuple(_below(past, entry, back)))
+    return ", ".join(words)
+
+
+def _more_work(entry: HistoryEntry, before: HistoryEntry | None, names: Sequence[str]) -> Iterator[Text]:
+    """Flows that had suddenly more or less to do than the run before; slow growth is no news."""
+    earlier = {each.name: each.operations for each in (before.took if before else ())}
+    for each in entry.took:
+        was, now = earlier.get(each.name), each.operations
+        if each.name not in names or "/" in each.name or not was or not now:
+            continue
+        if not 1 / SUDDEN < now / was < SUDDEN:
+            yield Text(wording.plain(f"{each.name}: {was:,} → {now:,} operations"), "yellow")
 
 
 def _below(past: PastScenario, entry: HistoryEntry, back: timedelta | None) -> Iterator[Text]:
