@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,7 +18,6 @@ from pathtrace.registry import KINDS, KindInfo
 from pathtrace.replay.stop import StopRequest
 
 if TYPE_CHECKING:
-    from pathtrace.app.predicting import Predicted
     from pathtrace.app.probing import Probing
 
 __all__ = ["KindInfo", "Outcome", "StopRequest"]
@@ -177,13 +176,6 @@ def show(store: Path, name: str) -> Outcome:
     from pathtrace.store.find import resolve
 
     return _open(resolve(store, name))
-
-
-def whatif(store: Path, name: str, settings: Sequence[str]) -> Predicted:
-    """What a stored run would take after changes; kept with it. RunFileError, UsageError, EvidenceError."""
-    from pathtrace.app.predicting import whatif as predicted
-
-    return predicted(store, name, settings)
 
 
 def is_damaged(report: Report) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pathtrace import app
+from pathtrace.app.asking import Question, ask
 from tests.cli.command import STAND_INS, Result, pathtrace
 
 SMALL = STAND_INS.replace("repeats: 2", "repeats: 3\nstart: warm").replace("files: 40", "files: 6")
@@ -163,7 +163,7 @@ def test_what_was_predicted_stands_beside_what_came(store: Path) -> None:
         run = pathtrace(store, "run", "scenario.yaml", "--label", label, "--no-probes", "--quiet")
         assert run.code == 0, run.err
         if label == "one-by-one":
-            app.whatif(store, label, ["library.batch=100"])
+            ask(store, label, Question(("library.batch=100",)))
             time.sleep(1.1)  # a prediction's moment and a run's are kept in whole seconds
     done = compare(store, "one-by-one", "all", "--changed", "library.batch", "--json")
     document = json.loads(done.out)
