@@ -88,19 +88,24 @@ class Rescale:
     """New time of that part / old time."""
     worse_ratio: float | None = None
     """None: the same."""
+    whole_s: float | None = None
+    """What the shares are of at most, where the part becomes longer: in a repeat that took longer with the
+    same bytes something stalled, which does not. None: all of a repeat's time."""
     rank: int = 0
 
     def apply(self, altered: Altered) -> None:
         rows = altered.rows(self.stage)
         took = altered.part.elapsed[rows].astype(np.float64)
+        most = took.sum() if self.whole_s is None else self.whole_s * NANOSECONDS_PER_SECOND
         worse = self.ratio if self.worse_ratio is None else self.worse_ratio
         for course, share, ratio in (
             (altered.better, self.better, self.ratio),
             (altered.worse, self.worse, worse),
         ):
-            mine = np.minimum(took, share * took.sum() * altered.by_bytes(rows))
+            changed = share * float(min(took.sum(), most) if ratio > 1.0 else took.sum())
+            mine = np.minimum(took, changed * altered.by_bytes(rows))
             # What the bytes of some operations would take beyond their time lies in the others.
-            rest = share * took.sum() - mine.sum()
+            rest = changed - mine.sum()
             room = took - mine
             mine += room * (rest / room.sum() if room.sum() > 0 else 0.0)
             course.took[rows] = np.maximum(0.0, course.took[rows] + mine * (ratio - 1.0))

@@ -118,7 +118,8 @@ def _steps(
     then_s = (given and figures.bytes / count / given, link_s / count)
     better, worse = _extremes(judged, trip_s, now_s, disk, then_s)
     shares = (1.0 - better.own_s / each_s, 1.0 - worse.own_s / each_s)
-    plan.steps.append(Rescale(index, *shares, _ratio(better, each_s), _ratio(worse, each_s)))
+    ratios = _ratio(better, each_s), _ratio(worse, each_s)
+    plan.steps.append(Rescale(index, *shares, *ratios, figures.elapsed_s))
     if disk_s is None:
         plan.steps.append(Hold(index, disk.most_s * count, f"disk:{place}", worse_only=True))
         plan.hidden[index] = _unknown_disk(place, evidence, use is not None and use.full)

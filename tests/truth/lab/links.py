@@ -33,13 +33,17 @@ def payload_bits_per_s(link: str) -> float:
     return _BITS_PER_S[link] * _TCP_PAYLOAD / _ON_THE_WIRE
 
 
-def shape(end: Host, device: str, link: str) -> None:
-    """Let `device` of `end` send at most at the speed of `link` from now on (one of LINKS)."""
+def shape(end: Host, device: str, link: str, burst: str | None = None) -> None:
+    """Let `device` of `end` send at most at the speed of `link` from now on (one of LINKS).
+
+    A smaller `burst` is nearer to a wire where requests come one by one, and loses some of the rate on a busy
+    machine.
+    """
     if link not in LINKS:
         raise ValueError(f"no such link {link!r}; there are {', '.join(LINKS)}")
     if link != UNSHAPED:
         rate = f"{_BITS_PER_S[link] * _FRAME / _ON_THE_WIRE / 1e3:.0f}kbit"
-        bucket = ["tbf", "rate", rate, "burst", _BURSTS[link], "latency", _PATIENCE]
+        bucket = ["tbf", "rate", rate, "burst", burst or _BURSTS[link], "latency", _PATIENCE]
         end.run("tc", "qdisc", "replace", "dev", device, "root", "handle", "1:", *bucket)
     elif "tbf" in end.run("tc", "qdisc", "show", "dev", device):
         end.run("tc", "qdisc", "del", "dev", device, "root")

@@ -57,11 +57,11 @@ class Network:
     def db(self) -> Host:
         return self.hosts["db"]
 
-    def set_link(self, link: str, *names: str) -> None:
+    def set_link(self, link: str, *names: str, burst: str | None = None) -> None:
         """Make the cables of the named hosts, or of all, as fast as `link` (of links.LINKS), both ways."""
         for name in names or self.hosts:
-            links.shape(self.hosts[name], "eth0", link)
-            links.shape(self.switch, name, link)
+            links.shape(self.hosts[name], "eth0", link, burst)
+            links.shape(self.switch, name, link, burst)
 
     def delay(self, name: str, rtt_s: float) -> None:
         """Make the way to a host and back `rtt_s` seconds longer, instead of what was planted before.

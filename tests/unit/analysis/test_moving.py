@@ -18,7 +18,7 @@ from pathtrace.analysis.prediction import predict
 from pathtrace.model.network import Endpoint, PathFacts, Route
 from pathtrace.model.prediction import Prediction
 from pathtrace.model.run import Run
-from pathtrace.model.sample import Sample, Window
+from pathtrace.model.sample import Sample, SampleTable, Window
 from pathtrace.model.work import Done, Item
 from pathtrace.units import seconds
 from tests.replay.test_stream import stream_of
@@ -205,3 +205,14 @@ def test_a_faster_link_never_predicts_a_slower_flow(now: World) -> None:
     for slower, faster in pairwise(times):
         assert faster.expected <= slower.expected * (1 + 1e-9)
     assert times[0].expected <= seconds(run.windows[0].end_ns)
+
+
+def test_a_repeat_that_stalled_does_not_stall_ten_times_as_long_on_a_slower_link() -> None:
+    world = World(10, 20_000 * MB)
+    run = measured(world, repeats=3)
+    stalled = run.samples.rows.copy()
+    stalled["elapsed_ns"][(stalled["repeat"] == 2) & (stalled["operation"] == 0)] += 1000 * MS
+    disturbed = replace(run, samples=SampleTable(stalled))
+    [calm], [also] = (predict(each, analyse(each), ["lan=1GbE"]).flows for each in (run, disturbed))
+    assert also.after_s.expected == pytest.approx(calm.after_s.expected, rel=0.01)
+    assert also.after_s.high <= calm.after_s.high + 1.1
