@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pathtrace.errors import OperationError, PathtraceError
+from pathtrace.errors import OperationError, PathtraceError, StoreError
 from pathtrace.model.report import Caveat
 from pathtrace.model.scanning import Message, ScanReport
 from pathtrace.model.scenario import Scenario
@@ -37,12 +39,31 @@ def with_stated_ways(scenario: Scenario, environ: Mapping[str, str]) -> Scenario
 
 
 async def doubts_of_ways(scenario: Scenario) -> tuple[Caveat, ...]:
-    """A caveat for each URL of ``tell`` that is not understood. Nothing is sent."""
+    """A caveat for each URL of ``tell`` that is not understood, and each file whose folder takes none.
+
+    Nothing is sent or written.
+    """
+    files = {"tell.metrics": scenario.tell.metrics, "tell.log": scenario.tell.log}
+    doubts = [
+        caveat
+        for subject, path in files.items()
+        if path is not None
+        for caveat in await _written(subject, partial(_require_folder, Path(path)))
+    ]
     if not scenario.tell.urls:
-        return ()
+        return tuple(doubts)
     from pathtrace.telling.message import understood
 
-    return await understood(scenario.tell.urls, _MESSAGES_S)
+    return (*await understood(scenario.tell.urls, _MESSAGES_S), *doubts)
+
+
+def _require_folder(path: Path) -> None:
+    """StoreError if a file cannot be made there."""
+    folder = Path(os.path.realpath(path.expanduser())).parent
+    if not folder.is_dir():
+        raise StoreError(f"there is no folder {folder}", hint="make it, or name another")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise StoreError(f"no permission to write into {folder}", hint="allow it, or name another folder")
 
 
 async def tell_start(scenario: Scenario) -> tuple[Caveat, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import psutil
 
-from pathtrace.app.telling import tell, tell_start
+from pathtrace.app.telling import doubts_of_ways, tell, tell_start
 from pathtrace.model.report import Caveat
 from pathtrace.model.scanning import ScanReport
 from pathtrace.model.scenario import Scenario
@@ -144,6 +144,19 @@ def messengers() -> list[int]:
             if "pathtrace.telling.messenger" in child.cmdline():
                 found.append(child.pid)
     return found
+
+
+def test_check_says_that_a_files_folder_is_missing_and_writes_nothing(tmp_path: Path) -> None:
+    ways = f"tell: {{metrics: {tmp_path}/gone/lab.prom, log: {tmp_path}/lab.jsonl}}\n"
+    assert asyncio.run(doubts_of_ways(read(text_of(ways)))) == (
+        Caveat(
+            "not-told",
+            f"tell.metrics: there is no folder {tmp_path}/gone",
+            "make it, or name another",
+            "tell.metrics",
+        ),
+    )
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_check_says_that_a_url_is_not_understood_and_does_not_show_it(tmp_path: Path) -> None:
