@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import glob
 import os
 import re
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from pathtrace.store.scans import SCAN
 
 _LAST = re.compile(r"last(?:~(\d+))?")
 _LISTED = 5
+_OTHER_LABEL = "write an id, or give the others another label: pathtrace note ID --label OTHER"
 _DATA = "~/.local/share"
 
 
@@ -113,10 +115,17 @@ def _only(name: str, matches: list[str], labels: dict[str, str | None]) -> str:
         return matches[0]
     listed = ", ".join(f"{run} ({labels[run]})" if labels[run] else run for run in matches[-_LISTED:])
     more = f" and {len(matches) - _LISTED} older" if len(matches) > _LISTED else ""
-    raise RunFileError(f"{name!r} is {len(matches)} runs: {listed}{more}", hint="write more of the id")
+    hint = _OTHER_LABEL if name == labels[matches[-1]] else "write more of the id"
+    raise RunFileError(f"{name!r} is {len(matches)} runs: {listed}{more}", hint=hint)
 
 
 def _unknown(store: Path, name: str, ids: tuple[str, ...], labels: dict[str, str | None]) -> RunFileError:
+    if name and any((night / SCAN).is_file() for night in store.glob(f"{glob.escape(name)}*")):
+        return RunFileError(
+            f"{name!r} is a scan that was skipped or failed: it left no run",
+            where=str(store),
+            hint="pathtrace history says why",
+        )
     names = [*ids, *(label for label in labels.values() if label)]
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     if near:

@@ -66,7 +66,11 @@ def test_a_run_is_found_by_its_folder_wherever_it_lies(store: Path) -> None:
     ("name", "message", "hint"),
     [
         ("20261130", f"'20261130' is 2 runs: {IDS[1]} (after), {IDS[2]} (after)", "write more of the id"),
-        ("after", f"'after' is 2 runs: {IDS[1]} (after), {IDS[2]} (after)", "write more of the id"),
+        (
+            "after",
+            f"'after' is 2 runs: {IDS[1]} (after), {IDS[2]} (after)",
+            "write an id, or give the others another label: pathtrace note ID --label OTHER",
+        ),
         ("befor", "no run is called 'befor'", "did you mean 'before'?"),
         ("", "no run is called ''", f"the last one is {IDS[2]}"),
         ("last~3", "there are 3 runs in the store", "pathtrace run SCENARIO makes one"),
@@ -83,6 +87,18 @@ def test_what_is_not_one_run_is_refused(store: Path, name: str, message: str, hi
 def test_a_folder_that_is_no_run_is_named_so(store: Path) -> None:
     with pytest.raises(RunFileError, match=r"not a run folder: it has no facts\.json"):
         resolve(store, str(store / "20261130-100000-dddd"))
+
+
+@pytest.mark.parametrize("name", ["20261130-120000-eeee", "20261130-12"])
+def test_a_scan_that_left_no_run_is_named_so(store: Path, name: str) -> None:
+    night = store / "20261130-120000-eeee"
+    night.mkdir()
+    (night / "scan.json").write_text("{}")
+
+    with pytest.raises(RunFileError, match="is a scan that was skipped or failed: it left no run") as caught:
+        resolve(store, name)
+
+    assert caught.value.hint == "pathtrace history says why"
 
 
 def test_a_damaged_run_does_not_stand_in_the_way(store: Path) -> None:
