@@ -114,7 +114,10 @@ def _broken(each: Expectation) -> str:
 
 
 def _kept(each: Expectation) -> str:
-    return f'"{each.name}" {each.said}' + (" again" if each.state == ENDED else "")
+    """A share of more than before is broken only where that is sure; until then it is no praise either."""
+    unsure = each.limit_s is not None and each.measured_s is not None and each.measured_s > each.limit_s
+    words = (" again" if each.state == ENDED else "") + (" (not surely more)" if unsure else "")
+    return f'"{each.name}" {each.said}{words}'
 
 
 def _change(change: Change, report: ScanReport) -> str:

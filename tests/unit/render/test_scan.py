@@ -64,6 +64,11 @@ def test_a_scan_says_in_words_what_happened(name: str) -> None:
     assert_golden(GOLDEN / f"scan_{name}.txt", text)
 
 
+def test_what_is_longer_but_not_surely_is_no_praise() -> None:
+    near = replace(QUIET, expectations=(Expectation("index", "+20%", 360.0, 575.0, True),))
+    assert 'As expected: "index" +20% (not surely more).' in drawn(scan_view(near, (), "/runs/a"), 80)
+
+
 def test_what_could_not_be_kept_is_said() -> None:
     assert "This night is not in the store." in drawn(scan_view(SHOWN["failed"], (), None), 80)
 
