@@ -149,6 +149,15 @@ def busiest_program(
     return max(found, key=lambda each: each[2], default=None)
 
 
+def server_cores(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> float | None:
+    """Cores used by the fullest program that serves the place; None where its host did not tell of one."""
+    programs = SERVERS.get(protocol_of(evidence, place) or "", ())
+    if too_short(evidence, span):
+        return None
+    found = _processes(figures, evidence, span, evidence.place(place).host)
+    return max((used for name, used in found if _is_one_of(name, programs)), default=None)
+
+
 def full_host(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> FullCore | None:
     """All cores of the place's host, whoever fills them; or one, where no program's time is known."""
     return None if too_short(evidence, span) else _whole_host(figures, evidence, span, place)

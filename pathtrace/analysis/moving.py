@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathtrace.analysis.altering import Hold, Rescale, Staff
 from pathtrace.analysis.disk_bounds import ALONE, Bounds, disk_bounds, disk_time
 from pathtrace.analysis.evidence import Evidence
-from pathtrace.analysis.far_host import busiest_program
+from pathtrace.analysis.far_host import busiest_program, server_cores
 from pathtrace.analysis.limit import LINK_FULL, MOSTLY_FULL, TRACER
 from pathtrace.analysis.limits import Judged
 from pathtrace.analysis.links import link_name
@@ -116,7 +116,7 @@ def _steps(
     trip_s = (trip_time(evidence, place, None) or 0.0) if use else 0.0
     disk = disk_bounds(judged, study, evidence, now_s, trip_s, use is not None and use.full)
     then_s = (given and figures.bytes / count / given, link_s / count)
-    better, worse = _extremes(judged, trip_s, now_s, disk, then_s)
+    better, worse = _extremes(judged, trip_s, now_s, disk, then_s, _server_s(judged, study, evidence))
     shares = (1.0 - better.own_s / each_s, 1.0 - worse.own_s / each_s)
     ratios = _ratio(better, each_s), _ratio(worse, each_s)
     plan.steps.append(Rescale(index, *shares, *ratios, figures.elapsed_s))
@@ -145,6 +145,15 @@ def _hold_by_the_client(index: int, judged: Judged, study: FlowStudy, evidence: 
         plan.steps.append(Hold(index, figures.active_s * min(1.0, busiest[2]), f"cpu:{place}"))
 
 
+def _server_s(judged: Judged, study: FlowStudy, evidence: Evidence) -> float:
+    """Of an operation; 0 if nobody saw it, or if several are served at once."""
+    figures, place = judged.figures, judged.figures.stage.place
+    if not evidence.is_far(place) or figures.elapsed_s > ALONE * figures.active_s:
+        return 0.0
+    cores = server_cores(figures, evidence, study.span, place) or 0.0
+    return min(1.0, cores) * figures.elapsed_s / figures.operations
+
+
 def _carries(place: str, evidence: Evidence, use: Use, given: float | None) -> float:
     """What the link carries afterwards; what was seen of it where it is not changed."""
     if given is None:
@@ -154,19 +163,25 @@ def _carries(place: str, evidence: Evidence, use: Use, given: float | None) -> f
 
 
 def _extremes(
-    judged: Judged, trip_s: float, now_s: float, disk: Bounds, then: tuple[float | None, float]
+    judged: Judged,
+    trip_s: float,
+    now_s: float,
+    disk: Bounds,
+    then: tuple[float | None, float],
+    server_s: float,
 ) -> tuple[_Course, _Course]:
     """The shortest and the longest operation that there may be, without waiting for turns.
 
-    ``now_s``: at the link; ``then``: afterwards, at the disk if that is given, and at the link.
+    ``now_s``: at the link; ``then``: afterwards, at the disk if that is given, and at the link; ``server_s``:
+    what its server computes, which reads ahead and sends as it goes.
     """
     figures = judged.figures
     each_s, at_once = figures.elapsed_s / figures.operations, max(1.0, figures.elapsed_s / figures.active_s)
     given_s, link_s = then
 
     def courses(disk_s: float) -> list[_Course]:
-        after_s = disk_s if given_s is None else given_s
-        parts = Parts(now_s, disk_s, at_once), Parts(link_s, after_s, at_once)
+        after_s = max(server_s, disk_s if given_s is None else given_s)
+        parts = Parts(now_s, max(server_s, disk_s), at_once), Parts(link_s, after_s, at_once)
         return _courses(each_s, trip_s, *parts, disk.known or disk.least_s > 0)
 
     least, most = courses(disk.least_s), courses(disk.most_s)
@@ -184,7 +199,7 @@ def _courses(each_s: float, trip_s: float, now: Parts, then: Parts, known: bool)
     if whole * _OVERLAPPED > each_s:  # the parts go on side by side
         longest_s = max(now.link_s, now.disk_s)
         beside_s, most_s = max(0.0, each_s - longest_s), max(then.link_s, then.disk_s)
-        least_s = min(beside_s, trip_s)
+        least_s = max(min(beside_s, trip_s), beside_s - _LATE * min(now.link_s, now.disk_s))
         late_s = _LATE * min(then.link_s, then.disk_s) if known else 0.0
         return [_Course(least_s, least_s + most_s), _Course(beside_s, beside_s + most_s + late_s)]
     most = max(0.0, each_s - whole)

@@ -232,7 +232,7 @@ def test_weights_over_a_mount_mapped_and_read(draw: random.Random, room: Path) -
             weights = mount / "large0.bin"
             places = by_path(weights, "access: mmap, data: weights")
             places += by_path(weights, "access: read, data: weights", name="copied")
-            asked = Asked(places.replace("path:", "host: nas, path:"), _TWICE)
+            asked = Asked(places.replace("path:", "host: nas, path:"), _TWICE, repeats=5)
             faster = Change(("lan=2.5GbE",), lambda: net.set_link("2500mbit", burst=_AS_ON_A_WIRE))
             return foretold("weights on a mount", net, box, asked, [faster], room)
 

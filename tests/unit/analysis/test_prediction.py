@@ -308,3 +308,10 @@ def test_without_a_finished_flow_there_is_nothing_to_predict_from() -> None:
     cut = replace(run, windows=tuple(replace(window, complete=False) for window in run.windows))
     with pytest.raises(EvidenceError, match="no flow of this run was measured to its end"):
         predicted(cut, "indexer.workers=4")
+
+
+def test_a_server_that_computes_while_it_sends_is_what_a_faster_link_meets() -> None:
+    """Its program uses 0.6 of a core while 86 ms pass for each block: it takes 52 ms of them."""
+    busy = replace(DISK, more=lambda start, end: far.process(start, end, "smbd[7]", 0.6))
+    flow = only(of_way(busy, "lan=10GbE"))
+    assert 40 * 0.0516 <= flow.after_s.expected <= 40 * 0.0516 * 1.1
