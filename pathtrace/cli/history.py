@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pathtrace.cli.options import debug_option, given_store, json_option, store_option
-from pathtrace.errors import EXIT_DONE, StoreError
+from pathtrace.errors import EXIT_DONE, StoreError, UsageError
 
 if TYPE_CHECKING:
     from pathtrace.app.history import Past
@@ -60,6 +60,11 @@ def command(
     """
     from pathtrace.app.history import Asked, look_back, look_back_anew
 
+    if as_json and str(table) == "-":
+        raise UsageError(
+            "--csv - and --json exclude each other: both are standard output",
+            hint="write the table into a file: --csv nights.csv",
+        )
     look = look_back_anew if rebuild else look_back
     with _without_collecting():
         past = look(given_store(store), Asked(_name(scenario), flow, limit), _say_much)

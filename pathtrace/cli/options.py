@@ -36,10 +36,19 @@ json_option = click.option(
     "--json", "as_json", is_flag=True, help="Write one JSON document to standard output, nothing else."
 )
 quiet_option = click.option("--quiet", is_flag=True, help="No progress and no remarks on standard error.")
+
+
+def _a_store(ctx: click.Context, parameter: click.Parameter, given: str | None) -> Path | None:
+    """Of an empty name, as an unset variable leaves it, not the folder that one happens to be in."""
+    if given is not None and not given:
+        raise UsageError("--store is empty", hint="name a folder; '.' is the one that you are in")
+    return None if given is None else Path(given)
+
+
 store_option = click.option(
     "--store",
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    callback=_a_store,
     help="Where runs lie. Default: $PATHTRACE_STORE, else a folder of your own data.",
 )
 

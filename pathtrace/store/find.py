@@ -54,8 +54,8 @@ def resolve(store: Path, name: str) -> Path:
         return store / _from_last(store, ids, int(last[1] or 0))
     if name in ids:
         return store / name
-    if os.sep in name or (Path(name) / files.FACTS).is_file():
-        return _folder(Path(name))
+    if (Path(name) / files.FACTS).is_file():
+        return Path(name)
     labels = _labels(store, ids)
     for matches in (
         [run for run in ids if labels[run] == name],
@@ -63,6 +63,8 @@ def resolve(store: Path, name: str) -> Path:
     ):
         if matches:
             return store / _only(name, matches, labels)
+    if os.sep in name:
+        raise _no_folder(Path(name))
     raise _unknown(store, name, ids, labels)
 
 
@@ -82,11 +84,9 @@ def _from_last(store: Path, ids: tuple[str, ...], back: int) -> str:
     )
 
 
-def _folder(path: Path) -> Path:
-    if not (path / files.FACTS).is_file():
-        reason = f"not a run folder: it has no {files.FACTS}" if path.is_dir() else "no such run folder"
-        raise RunFileError(reason, where=str(path))
-    return path
+def _no_folder(path: Path) -> RunFileError:
+    reason = f"not a run folder: it has no {files.FACTS}" if path.is_dir() else "no such run folder"
+    return RunFileError(reason, where=str(path))
 
 
 def _labels(store: Path, ids: tuple[str, ...]) -> dict[str, str | None]:

@@ -140,6 +140,8 @@ def test_a_table_that_cannot_be_written_says_so(store: Path, tmp_path: Path, cap
         (["history", "lob"], "there is no history of a scenario 'lob'\nhint: did you mean 'lab'?"),
         (["history", "--flow", "indx"], "there is no history of a flow 'indx'\nhint: did you mean 'index'?"),
         (["history", "none.yaml"], "none.yaml: cannot read the scenario: No such file or directory"),
+        (["history", "--csv", "-", "--json"], "--csv - and --json exclude each other"),
+        (["history", "--store", ""], "--store is empty\nhint: name a folder"),
         (["baseline", "--clear"], "--clear needs a run\nhint: pathtrace baseline lists the baselines"),
         (["note", "last"], "nothing is to be kept with the run"),
         (["note", "last", "--label", "last~1"], "--label 'last~1' cannot name a run"),
@@ -211,6 +213,17 @@ def test_a_run_is_labelled_later_and_found_by_it(store: Path, tmp_path: Path, ca
     assert first.endswith(": new cable (attached/cable.jpg)")
     assert second.endswith(": smb://me:***@nas/x")
     assert (store / run_id(29) / "attached" / "cable.jpg").read_bytes() == b"JFIF"
+
+
+def test_a_label_that_reads_like_a_path_is_found_too(store: Path, capsys: Capture) -> None:
+    assert main(["note", "last", "--label", "vlan/10"]) == 0
+    assert main(["note", "vlan/10", "--pin"]) == 0
+    assert main(["note", "vlan/11", "--pin"]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        f"{run_id(29)}: labelled vlan/10",
+        f"{run_id(29)}: pinned",
+        "error: vlan/11: no such run folder",
+    ]
 
 
 def test_a_night_that_was_skipped_can_be_remarked_on(store: Path, capsys: Capture) -> None:
