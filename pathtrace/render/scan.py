@@ -13,7 +13,7 @@ from pathtrace.model.report import Caveat
 from pathtrace.model.scanning import Beside, Expectation, ScanReport
 from pathtrace.render import wording
 from pathtrace.render.alert_changes import headline
-from pathtrace.render.alert_news import night
+from pathtrace.render.alert_news import named, night
 from pathtrace.render.layout import INDENT, bullet, line
 from pathtrace.units import format_duration, format_ratio
 
@@ -50,7 +50,17 @@ def _outcome(report: ScanReport) -> str:
         return f"{entry.scenario}: this scan failed{reason}"
     if entry.status == INTERRUPTED:
         return f"{entry.scenario}: this scan was interrupted; what was measured is kept"
-    return f"{entry.scenario}: measured in {format_duration(report.scan_s)}{waited}{_in_all(report)}"
+    took = f"measured in {format_duration(report.scan_s)}{waited}{_in_all(report)}"
+    return f"{entry.scenario}: {'; '.join((*_first(report), took))}"
+
+
+def _first(report: ScanReport) -> Iterator[str]:
+    """What somebody must see who reads one line: what is broken, then what is new."""
+    broken = (each.name for each in report.expectations if each.kept is False)
+    fresh = (headline(each) for each in report.changes if each.state == NEW)
+    known = [*(f"{named(name)} takes longer than it may" for name in broken), *fresh]
+    if known:
+        yield known[0] + (f", and {len(known) - 1} more" if len(known) > 1 else "")
 
 
 def _in_all(report: ScanReport) -> str:
