@@ -135,9 +135,14 @@ def tamed(values: Floats, spread: float) -> Floats:
     """A value alone far off is drawn to what lies around it; a level that moves stays as it is."""
     if len(values) < OF:
         return values
-    wide = np.pad(values, OF // 2, mode="edge")
-    around = np.median(np.lib.stride_tricks.sliding_window_view(wide, OF), axis=1)
+    around = medians(values)
     return np.asarray(np.clip(values, around - _FAR * spread, around + _FAR * spread), dtype=np.float64)
+
+
+def medians(values: Floats) -> Floats:
+    """Of each value and its neighbours, ``OF`` in all; the first and last stand for what lies outside."""
+    wide = np.pad(values, OF // 2, mode="edge")
+    return np.asarray(np.median(np.lib.stride_tricks.sliding_window_view(wide, OF), axis=1), dtype=np.float64)
 
 
 def two_levels(values: Floats, first: int, last: int) -> tuple[int, float]:

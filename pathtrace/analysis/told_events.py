@@ -17,9 +17,11 @@ from pathtrace.analysis.steps import (
     BEFORE,
     LEAST_EFFECT,
     OF,
+    SHOWN,
     Floats,
     Move,
     Noise,
+    medians,
     move,
     noise,
     tamed,
@@ -33,6 +35,8 @@ SHARE = 0.4
 """Of a change, that another flow or hop must show to take part in it."""
 _SETTLED = 45
 """Nights that are looked at after growth that stopped, where it is not known when this was told."""
+_REACHED = 0.9
+"""Of the nights of a creep, the share that lies below what it reached."""
 _PAIRED = 60
 """Nights, of all, that are paired to see how the time follows the work."""
 _LINE, _NEWEST = 60, 10
@@ -109,9 +113,16 @@ def takes_part(one: Series, event: Event) -> bool:
     at = one.place(event.at)
     if at < 3 or at >= len(one.values):
         return False
-    after = one.values[at : at + 2 * OF] if event.kind == STEP else one.values[at:][-2 * OF :]
+    after = one.values[at : at + 2 * OF] if event.kind == STEP else _lasting(one, at, event)[-2 * OF :]
     moved = float(np.median(after) - np.median(one.values[max(0, at - 15) : at]))
     return moved * event.effect > 0 and abs(moved) >= SHARE * abs(event.effect)
+
+
+def _lasting(one: Series, at: int, event: Event) -> Floats:
+    """The values of a change, without those behind its end."""
+    back = _came_back(one.values, at, event, one) if event.over else None
+    until = None if event.over_at is None else max(at + 1, one.place(event.over_at) + 1)
+    return one.values[at : until if back is None else back]
 
 
 def before(values: Floats, at: int, own: float) -> Noise:
@@ -199,9 +210,20 @@ def _came_back(values: Floats, at: int, event: Event, one: Series) -> int | None
     if at == 0 or until - at < 3:
         return None
     level = noise(values[max(0, at - BEFORE) : at])
+    if event.kind != STEP:
+        return _fell_back(values, at, until, level.level, 1 if event.effect > 0 else -1)
     half, side = level.level + event.effect / 2, 1 if event.effect > 0 else -1
     back, _ = two_levels(tamed(values[at:until], level.spread), 1, 2)
     return at + back if (float(np.median(values[at + back : until])) - half) * side < 0 else None
+
+
+def _fell_back(values: Floats, at: int, until: int, level: float, side: int) -> int | None:
+    """The same of a creep, whose ramp two levels would cut anywhere: from where on it is less than half."""
+    around = medians(values[at:until])
+    off = (around - level) * side
+    high = np.flatnonzero(off >= float(np.quantile(off, _REACHED)) / 2)
+    back = at + int(high[-1]) + 1
+    return back if until - back >= SHOWN else None
 
 
 def _settled(one: Series, at: int, event: Event) -> int:

@@ -139,6 +139,16 @@ def test_a_creep_that_stays_where_it_is_has_ended() -> None:
     assert 210 < ended.night < 270
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_creep_that_goes_back_at_once_has_ended_and_is_no_step(seed: int) -> None:
+    nights = np.arange(260)
+    weeks = np.where(nights < 210, np.maximum(0, nights - 40) / 7, 0)
+    new, ended = heard(made(plus(quiet(260, seed), INDEX, weeks * math.log(1.02))))
+    assert (new.change.kind, new.change.state) == (CREEP, NEW)
+    assert (ended.change.kind, ended.change.state, ended.change.name) == (CREEP, ENDED, new.change.name)
+    assert 212 <= ended.night <= 216
+
+
 def test_a_step_on_top_of_a_creep_is_told_as_a_step() -> None:
     weeks = np.maximum(0, np.arange(260) - 100) / 7
     noise = plus(plus(quiet(260), LINK, weeks * math.log(1.01)), LINK, math.log(1.25), 220)
