@@ -22,8 +22,10 @@ _LOOK_S = 10.0
 
 
 async def data_caveats(scenario: Scenario, usable: frozenset[str]) -> tuple[Caveat, ...]:
-    """Where originals lie together with what is made of them; only of places that could be reached."""
-    places = [place for place in scenario.places if place.name in usable and place.data is not None]
+    """Where originals lie together with what is made of them, and what is said to lie on another host but
+    does not; only of places that could be reached.
+    """
+    places = [place for place in scenario.places if place.name in usable]
     with contextlib.suppress(TimeoutError):  # a mount whose server is gone
         async with asyncio.timeout(_LOOK_S):
             return await asyncio.to_thread(_data_caveats, scenario, places)
@@ -31,8 +33,22 @@ async def data_caveats(scenario: Scenario, usable: frozenset[str]) -> tuple[Cave
 
 
 def _data_caveats(scenario: Scenario, places: list[Place]) -> tuple[Caveat, ...]:
-    where = {place.name: found for place in places if (found := _location(place)) is not None}
-    return tuple(originals_in_danger(scenario, where))
+    kept = [place for place in places if place.data is not None]
+    where = {place.name: found for place in kept if (found := _location(place)) is not None}
+    away = [place for place in places if place.host != scenario.here.name]
+    return (*originals_in_danger(scenario, where), *(each for place in away for each in _not_away(place)))
+
+
+def _not_away(place: Place) -> Iterator[Caveat]:
+    """Without its share mounted a folder is this machine's, and no link would be what limits it."""
+    if not isinstance(place.spec, FilesSpec) or place.spec.path is None:
+        return
+    path = Path(os.path.realpath(Path(place.spec.path).expanduser()))
+    mount = mount_of(path)
+    if mount is not None and not mount.far and mount.server is None:
+        text = f"{place.name} is said to lie on {place.host}, but {path} is on a disk of this machine"
+        remedy = "mount the share there, or leave out `host` (a disk over iSCSI may stay so)"
+        yield Caveat("not-away", f"{text} ({mount.fstype} at {mount.path})", remedy, place.name)
 
 
 def _location(place: Place) -> Location | None:
