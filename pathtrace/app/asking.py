@@ -60,12 +60,16 @@ def ask(store: Path, name: str, question: Question) -> Answered:
 
 
 def ask_all(store: Path, name: str, prices: Sequence[str]) -> Ranked:
-    """What makes sense for the run, ranked. RunFileError, UsageError or EvidenceError."""
+    """What makes sense for the run, ranked. What is not worth it is kept too: it may be done all the same.
+
+    RunFileError, UsageError or EvidenceError.
+    """
     folder, run, report = _opened(store, name)
     candidates = candidates_of(run, report)
     known = prices_of(prices, purchasable(candidates))
     found = upgrades(run, report, known, candidates, MOST_PLAYED)
-    return Ranked(found, _damaged(report), _keep(folder, [_priced(each) for each in found.ranked]))
+    kept = [_priced(each) for each in (*found.ranked, *found.without_gain)]
+    return Ranked(found, _damaged(report), _keep(folder, kept))
 
 
 def page_of(run: Run, report: Report) -> str:

@@ -122,6 +122,9 @@ def test_everything_that_makes_sense_is_ranked_and_kept(store: Path) -> None:
     names = [each["name"] for each in document["upgrades"]]
     assert {"depth 4 at documents", "depth 16 at documents", "batch 500 at library"} <= set(names)
     assert all(each["energy_wh"] is None for each in document["upgrades"])
+    [file] = store.glob(f"{document['run']}/predictions.json")
+    kept = [each["changes"] for each in json.loads(file.read_text())["predictions"]]
+    assert all(each["changes"] in kept for each in document["upgrades"])
     assert asked(store, "--all").code == 0
 
 
