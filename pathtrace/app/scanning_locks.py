@@ -144,6 +144,8 @@ def _opened(path: Path) -> int:
         descriptor = _existing(path, flags)
         if descriptor is None:
             descriptor = _new(path, flags)
+    except FileExistsError as error:
+        raise files.store_error(path, NotADirectoryError("its folder is a file")) from error
     except OSError as error:
         raise files.store_error(path, error) from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -17,6 +17,8 @@ from pathtrace.render.alert_news import named, night
 from pathtrace.render.layout import INDENT, bullet, line
 from pathtrace.units import format_duration, format_ratio
 
+MOST_DOUBTS = 8
+"""A store of damaged runs must not hide the night."""
 _TIMES = 2.0
 _STATES = {NEW: "new", STANDING: "as told before", ENDED: "over"}
 
@@ -29,15 +31,22 @@ def scan_view(report: ScanReport, caveats: Sequence[Caveat], kept: str | None) -
 def _lines(report: ScanReport, caveats: Sequence[Caveat], kept: str | None) -> Iterator[RenderableType]:
     yield line(_outcome(report), "bold")
     yield from (line(f"{_said(each, report)}.", indent=INDENT) for each in _flows(report))
-    broken = [_broken(each) for each in report.expectations if each.kept is not True]
+    judged = () if report.outcome == FAILED else report.expectations  # of nothing measured, nothing is said
+    broken = [_broken(each) for each in judged if each.kept is not True]
     kept_ones = [_kept(each) for each in report.expectations if each.kept]
     if kept_ones:
         yield line(f"As expected: {', '.join(kept_ones)}.", indent=INDENT)
     for text in (*broken, *(_change(each, report) for each in report.changes)):
         yield bullet("!", Text(wording.plain(text)))
-    for caveat, subjects in wording.distinct(caveats):
-        yield bullet("?", Text(wording.plain(wording.caveat_line(caveat, subjects)), "dim"))
+    yield from _doubts(caveats)
     yield line(_where(report, kept), "dim")
+
+
+def _doubts(caveats: Sequence[Caveat]) -> Iterator[RenderableType]:
+    told = [wording.caveat_line(caveat, subjects) for caveat, subjects in wording.distinct(caveats)]
+    if len(told) > MOST_DOUBTS:
+        told[MOST_DOUBTS:] = [f"and {len(told) - MOST_DOUBTS} more: --json has them all"]
+    yield from (bullet("?", Text(wording.plain(text), "dim")) for text in told)
 
 
 def _outcome(report: ScanReport) -> str:

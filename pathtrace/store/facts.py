@@ -50,14 +50,14 @@ def read_document(folder: Path) -> dict[str, Any]:
     """The facts as JSON values, of a format that this version reads. RunFileError."""
     path = folder / files.FACTS
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(files.content(path).decode("utf-8"))
     except FileNotFoundError as error:
         raise RunFileError(f"not a run folder: it has no {files.FACTS}", where=str(folder)) from error
     except OSError as error:
         raise RunFileError(
             f"cannot read: {(error.strerror or str(error)).lower()}", where=str(path)
         ) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RunFileError(f"the run is damaged: {error}", where=str(path)) from error
     found = document.get("format") if isinstance(document, dict) else None
     if found != files.FORMAT:

@@ -50,7 +50,7 @@ def read_marks(folder: Path) -> Marks:
     """Those of a run; none at all if nothing was marked. RunFileError if they cannot be read."""
     path = folder / MARKS
     try:
-        read = json.loads(path.read_bytes())
+        read = json.loads(files.content(path))
     except FileNotFoundError:
         return Marks()
     except (OSError, ValueError, RecursionError) as error:

@@ -77,7 +77,7 @@ def _facts(folder: Path, faults: list[str]) -> Document | None:
 def _document(folder: Path, faults: list[str]) -> Document | None:
     path = folder / files.DOCUMENT
     try:
-        read = json.loads(path.read_bytes())
+        read = json.loads(files.content(path))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:

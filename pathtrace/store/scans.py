@@ -46,7 +46,7 @@ def read_scan(folder: Path) -> Mapping[str, Any] | None:
     """The document; None if there is none. RunFileError if it cannot be read."""
     path = folder / SCAN
     try:
-        read = json.loads(path.read_bytes())
+        read = json.loads(files.content(path))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:

@@ -101,7 +101,10 @@ def test_a_link_in_place_of_the_lock_is_not_followed(tmp_path: Path) -> None:
 
 def test_a_store_that_is_no_folder_is_an_error_and_leaves_no_lock(tmp_path: Path) -> None:
     (tmp_path / "store").write_text("")
-    with locks_of(tmp_path / "store", tmp_path) as locks, pytest.raises(StoreError, match=STORE_LOCK):
+    with (
+        locks_of(tmp_path / "store", tmp_path) as locks,
+        pytest.raises(StoreError, match=f"{STORE_LOCK}: cannot write: its folder is a file"),
+    ):
         locks.take()
     with locks_of(tmp_path / "other", tmp_path) as locks:
         assert locks.take() is None

@@ -10,7 +10,7 @@ import pytest
 from pathtrace.model.history import ENDED, FAILED, INTERRUPTED, NEW, SKIPPED, Told
 from pathtrace.model.report import Caveat
 from pathtrace.model.scanning import Expectation, ScanReport
-from pathtrace.render.scan import scan_view
+from pathtrace.render.scan import MOST_DOUBTS, scan_view
 from pathtrace.render.scan_document import scan_document
 from tests.golden import assert_golden
 from tests.telling.example import CREEP, ENTRY, MARKS, QUIET, STEP
@@ -53,6 +53,19 @@ SHOWN: dict[str, ScanReport] = {
     ),
     "interrupted": replace(QUIET, against=None, beside=(), entry=replace(ENTRY, status=INTERRUPTED)),
 }
+
+
+def test_of_many_doubts_the_first_are_shown() -> None:
+    doubts = [Caveat("damaged", f"run {number} is damaged", None, str(number)) for number in range(50)]
+    text = drawn(scan_view(QUIET, doubts, "/runs/20261130-011503-ab12"), 80)
+    assert text.count("is damaged") == MOST_DOUBTS
+    assert f"? and {50 - MOST_DOUBTS} more: --json has them all" in text
+
+
+def test_of_a_failed_scan_no_expectation_is_said_to_be_unjudged() -> None:
+    unjudged = tuple(replace(each, kept=None, reason="it was not measured") for each in EXPECTATIONS)
+    report = replace(SHOWN["failed"], expectations=unjudged)
+    assert drawn(scan_view(report, (), None), 80) == drawn(scan_view(SHOWN["failed"], (), None), 80)
 
 
 @pytest.mark.parametrize("name", SHOWN)

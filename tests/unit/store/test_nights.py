@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,22 @@ def test_a_corrupt_run_folder_costs_its_own_night_and_says_why(tmp_path: Path, t
     assert night.entry is None
     assert len(night.faults) == 1
     assert str(tmp_path / run_id(1)) in night.faults[0]
+
+
+@pytest.mark.parametrize("file", ["facts.json", "run.json", "scan.json", "marks.json"])
+def test_what_is_nested_beyond_reason_is_damaged(tmp_path: Path, file: str) -> None:
+    folder = keep_run(tmp_path, 1)
+    (folder / file).write_text("[" * 100_000, encoding="utf-8")
+    assert read_night(folder).faults[0].startswith(f"{folder / file}: ")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+@pytest.mark.parametrize("file", ["facts.json", "run.json", "scan.json", "marks.json"])
+def test_a_pipe_is_damaged_and_not_waited_for(tmp_path: Path, file: str) -> None:
+    folder = keep_run(tmp_path, 1)
+    (folder / file).unlink(missing_ok=True)
+    os.mkfifo(folder / file)
+    assert read_night(folder).faults[0].startswith(f"{folder / file}: ")
 
 
 def test_a_folder_with_neither_run_nor_scan_is_no_night(tmp_path: Path) -> None:
