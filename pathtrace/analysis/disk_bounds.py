@@ -27,7 +27,7 @@ _OPENING = 20
 """Times the usual set-up of a read: that one opened a file."""
 _SEQUENTIAL = 0.7
 """Of a first read's time at the disk, what a later one of as many bytes takes at least: no seek, no ramp."""
-_LATE = 1.2
+_LATE = 1.15
 """The same at most: first reads differ by so much."""
 _SEEKS = 0.5
 """Of the link's time: a first read that took longer than the link hid was a seek in part. No disk that kept

@@ -15,7 +15,7 @@ from pathtrace.analysis.altering import Hold, Rescale, Staff
 from pathtrace.analysis.disk_bounds import ALONE, Bounds, disk_bounds, disk_time
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.far_host import busiest_program, server_cores
-from pathtrace.analysis.limit import LINK_FULL, MOSTLY_FULL, TRACER
+from pathtrace.analysis.limit import LINK_FULL, MOSTLY, MOSTLY_FULL, TRACER
 from pathtrace.analysis.limits import Judged
 from pathtrace.analysis.links import link_name
 from pathtrace.analysis.network_evidence import efficiency, route_of
@@ -27,8 +27,6 @@ from pathtrace.model.prediction import Change, Changed, Unknown
 from pathtrace.model.scenario import FrequencyKind
 
 _BUSY = ("cpu", "database", "memory", TRACER)
-_OVERLAPPED = 0.95
-"""Of the sum of its parts: what takes less does them side by side."""
 _LATE = 0.15
 """Of the shorter of two that go on side by side, for which the longer may wait: they do not run evenly."""
 
@@ -196,12 +194,8 @@ def _then(course: _Course) -> float:
 def _courses(each_s: float, trip_s: float, now: Parts, then: Parts, known: bool) -> list[_Course]:
     """With the least and the most time of its own that it may have. ``known``: its disk, or nearly so."""
     whole = now.link_s + now.disk_s
-    if whole * _OVERLAPPED > each_s:  # the parts go on side by side
-        longest_s = max(now.link_s, now.disk_s)
-        beside_s, most_s = max(0.0, each_s - longest_s), max(then.link_s, then.disk_s)
-        least_s = max(min(beside_s, trip_s), beside_s - _LATE * min(now.link_s, now.disk_s))
-        late_s = _LATE * min(then.link_s, then.disk_s) if known else 0.0
-        return [_Course(least_s, least_s + most_s), _Course(beside_s, beside_s + most_s + late_s)]
+    if whole > each_s:
+        return _side_by_side(each_s, trip_s, now, then, known)
     most = max(0.0, each_s - whole)
     owns = {most}
     if now.at_once > ALONE:
@@ -209,6 +203,22 @@ def _courses(each_s: float, trip_s: float, now: Parts, then: Parts, known: bool)
         full = now.turns_s >= LINK_FULL * each_s
         owns = {least} if full else {max(least, each_s - now.queued(each_s)), most}
     return [_Course(own_s, own_s + then.link_s + then.disk_s) for own_s in sorted(owns)]
+
+
+def _side_by_side(each_s: float, trip_s: float, now: Parts, then: Parts, known: bool) -> list[_Course]:
+    """Of parts that together take longer than the operation: the longer one hides so much of the shorter."""
+    shorter_s, longest_s = min(now.link_s, now.disk_s), max(now.link_s, now.disk_s)
+    hidden = (now.link_s + now.disk_s - each_s) / shorter_s if shorter_s else 1.0
+    afterwards_s = then.link_s + then.disk_s - min(1.0, hidden) * min(then.link_s, then.disk_s)
+    if hidden < MOSTLY:  # hardly any: two timings differ by as much
+        return [_Course(0.0, afterwards_s)]
+    beside_s, most_s = max(0.0, each_s - longest_s), max(then.link_s, then.disk_s)
+    least_s = max(min(beside_s, trip_s), beside_s - _LATE * shorter_s)
+    late_s = _LATE * min(then.link_s, then.disk_s) if known else 0.0
+    return [
+        _Course(least_s, least_s + most_s),
+        _Course(beside_s, max(afterwards_s, beside_s + most_s + late_s)),
+    ]
 
 
 def _ratio(course: _Course, each_s: float) -> float:
