@@ -69,7 +69,7 @@ def _scenario(history: History, name: str, asked: Asked) -> PastScenario:
     """Changes are found among all nights, also where the last few are asked for."""
     from pathtrace.analysis.night_series import MEASURED, counted
     from pathtrace.analysis.nights import changes, marks
-    from pathtrace.analysis.steps import FEWEST_BEFORE, SHOWN
+    from pathtrace.analysis.steps import FEWEST_BEFORE, RECENT, SHOWN
 
     entries, told = history.entries(name), history.told(name)
     shown = entries if asked.limit is None else entries[-asked.limit :]
@@ -82,6 +82,7 @@ def _scenario(history: History, name: str, asked: Asked) -> PastScenario:
         told=tuple(each for each in told if each.night is not None and each.night >= since),
         comparable=sum(entry.status in MEASURED for entry in counted(entries)),
         needed=FEWEST_BEFORE + SHOWN,
+        newest=RECENT,
         baseline=next((entry for entry in reversed(entries) if entry.baseline), None),
     )
 

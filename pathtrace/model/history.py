@@ -151,6 +151,8 @@ class PastScenario:
     """Nights that changes are looked for in."""
     needed: int = 0
     """So many of them it takes until one can show."""
+    newest: int = 0
+    """A change that nobody told of is looked for among so many of them."""
 
     @property
     def noun(self) -> str:

@@ -77,6 +77,8 @@ def steadiness(past: PastScenario) -> str:
     count = wording.counted(past.comparable, f"comparable {past.noun}")
     if past.comparable < past.needed:
         return f"{count}: a lasting change can show from {past.needed} on."
+    if past.noun == "run" and past.comparable > past.newest:  # by hand: nobody told of what is older
+        return f"No lasting change was found in the last {past.newest} of {count}."
     return f"No lasting change was found in {count}."
 
 

@@ -44,6 +44,7 @@ def test_the_last_nights_are_shown_and_changes_are_looked_for_in_all(tmp_path: P
     [scenario] = looked(tmp_path, Asked(limit=3)).scenarios
     assert [entry.id for entry in scenario.entries] == [run_id(night) for night in (17, 18, 19)]
     assert (scenario.comparable, scenario.changes, scenario.noun) == (20, (), "run")
+    assert (scenario.needed, scenario.newest) == (18, 30)
     keep_scan(tmp_path, 20)
     assert looked(tmp_path).scenarios[0].noun == "night"
 

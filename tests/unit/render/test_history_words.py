@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pathtrace.model.history import ENDED, NEW, Told
+from pathtrace.model.history import ENDED, NEW, PastScenario, Told
 from pathtrace.model.scanning import EXPECTATION, FAILURE
-from pathtrace.render.history_words import told_text
+from pathtrace.render.history_words import steadiness, told_text
 
 NIGHT = "20261130-011503-ab12"
 
@@ -24,3 +24,16 @@ NIGHT = "20261130-011503-ab12"
 )
 def test_what_a_night_told_is_said_by_its_kind(kind: str, state: str, words: str) -> None:
     assert told_text(Told(kind, "index", NIGHT, state, 1.2 if kind == "step" else None)) == words
+
+
+@pytest.mark.parametrize(
+    ("comparable", "words"),
+    [
+        (17, "17 comparable runs: a lasting change can show from 18 on."),
+        (30, "No lasting change was found in 30 comparable runs."),
+        (120, "No lasting change was found in the last 30 of 120 comparable runs."),
+    ],
+)
+def test_of_runs_by_hand_it_is_said_which_were_looked_at(comparable: int, words: str) -> None:
+    past = PastScenario("lab", (), (), (), comparable=comparable, needed=18, newest=30)
+    assert steadiness(past) == words
