@@ -90,6 +90,8 @@ def _is_of(one: Series, found: Found, event: Event) -> bool:
     if event.kind == OUTAGE or event.effect * found.effect <= 0:
         return False
     same_flow = flow_of(event.name) == one.flow
+    if (event.kind, found.kind) == (STEP, CREEP) and abs(found.effect) > abs(event.effect):
+        return False  # what was told is the beginning of something larger
     if same_flow and event.is_open and {event.kind, found.kind} <= {CREEP, GROWTH}:
         return True  # where it began cannot be said to the week
     return abs(event.at - found.at) <= (_SAME_FLOW if same_flow else SAME_EVENT)

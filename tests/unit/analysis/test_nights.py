@@ -149,6 +149,15 @@ def test_a_creep_that_goes_back_at_once_has_ended_and_is_no_step(seed: int) -> N
     assert 212 <= ended.night <= 216
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_creep_that_began_like_a_step_is_told_as_a_creep_too(seed: int) -> None:
+    weeks = np.maximum(0, np.arange(200) - 40) / 7
+    noise = plus(quiet(200, seed, spread=0.03), INSERT, weeks * math.log(1.04))
+    [(night, _, state, name)] = [each for each in words(made(noise)) if each[1] == CREEP]
+    assert (state, name in INSERT) == (NEW, True)
+    assert night < 40 + 10 * 7
+
+
 def test_a_step_on_top_of_a_creep_is_told_as_a_step() -> None:
     weeks = np.maximum(0, np.arange(260) - 100) / 7
     noise = plus(plus(quiet(260), LINK, weeks * math.log(1.01)), LINK, math.log(1.25), 220)
