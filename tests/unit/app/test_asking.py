@@ -42,7 +42,7 @@ def test_each_answer_is_kept_once_as_a_comparison_reads_it(tmp_path: Path) -> No
 def test_what_was_ranked_is_kept_with_its_price(tmp_path: Path) -> None:
     folder = stored(tmp_path, far.run(FULL))
     ranked = ask_all(tmp_path, folder.name, ("lan=120 EUR",))
-    prices = [each.price for each in ranked.upgrades.ranked]
+    prices = [each.price for each in (*ranked.upgrades.ranked, *ranked.upgrades.without_gain)]
     assert Price(120.0, "EUR") in prices
     assert [each.price for each in stored_predictions(folder)] == prices
 
