@@ -32,7 +32,7 @@ def build(document: doc.Document, source: str, text: str, secrets: tuple[str, ..
         secrets=secrets,
         workload_fingerprint="",
         setup_fingerprint="",
-        tell=model.Ways(**document.tell.model_dump()),
+        tell=_ways(document.tell),
         keep_s=document.keep,
     )
     return replace(
@@ -40,6 +40,11 @@ def build(document: doc.Document, source: str, text: str, secrets: tuple[str, ..
         workload_fingerprint=workload_fingerprint(scenario),
         setup_fingerprint=setup_fingerprint(scenario),
     )
+
+
+def _ways(tell: doc.Tell) -> model.Ways:
+    urls = tuple(url for url in tell.urls if url)
+    return model.Ways(urls=urls, metrics=tell.metrics, log=tell.log, ping=tell.ping or None)
 
 
 def _workload(workload: doc.Workload) -> model.Workload:

@@ -184,7 +184,10 @@ def read_url(value: object, schemes: tuple[str, ...]) -> str:
 
 
 def read_tell_url(value: object) -> str:
-    """A URL as apprise has them. No message shows any of it: tokens stand anywhere in them."""
+    """A URL as apprise has them, or an empty one: a variable that only scans are given. No message shows
+    any of it: tokens stand anywhere in them."""
+    if value == "":
+        return ""
     text = read_text(value)
     if any(character.isspace() for character in text):
         raise wrong("a URL has no spaces", "write %20 for a space; give several as a list")
@@ -194,7 +197,10 @@ def read_tell_url(value: object) -> str:
 
 
 def read_ping_url(value: object) -> str:
-    """The URL of a healthcheck. No message shows any of it: whoever knows it can report in our name."""
+    """The URL of a healthcheck, or an empty one. No message shows any of it: whoever knows it can report in
+    our name."""
+    if value == "":
+        return ""
     text = read_text(value)
     if not re.fullmatch(r"https?://\S+", text) or not _has_host(text):
         raise wrong("this is not the URL of a healthcheck", "write https://host/…, without spaces")

@@ -130,3 +130,9 @@ def test_samples_are_kept_for_a_day_at_least(written: str) -> None:
             "samples are needed the next morning: keep: 90 d",
         )
     ]
+
+
+def test_a_variable_with_an_empty_default_is_for_scans_only() -> None:
+    text = text_of('tell: {urls: ["${TOPIC:-}", "ntfy://b"], ping: "${CHECK:-}"}\n')
+    assert read(text).tell == Ways(urls=("ntfy://b",))
+    assert read(text, {"TOPIC": "ntfy://a"}).tell == Ways(urls=("ntfy://a", "ntfy://b"))
