@@ -23,7 +23,8 @@ def change_lines(change: Change, noun: str) -> Iterator[str]:
     yield f"{headline(change)}{times}, since {change.since}, seen in {nights}{over}."
     if change.also:
         yield f"The same holds for {', '.join(change.also)}."
-    if change.resource and change.kind != OUTAGE:
+    known = {change.resource, change.resource_before} - {None, "unknown"}
+    if change.resource and known and change.kind != OUTAGE:
         as_before = change.resource_before in (None, change.resource)
         yield f"Limited by {change.resource}" + (
             ", as before." if as_before else f", before by {change.resource_before}."

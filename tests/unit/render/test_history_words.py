@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pathtrace.model.history import ENDED, NEW, PastScenario, Told
+from pathtrace.model.history import ENDED, NEW, Change, PastScenario, Told
 from pathtrace.model.scanning import EXPECTATION, FAILURE
-from pathtrace.render.history_words import steadiness, told_text
+from pathtrace.render.history_words import change_lines, steadiness, told_text
 
 NIGHT = "20261130-011503-ab12"
 
@@ -37,3 +37,20 @@ def test_what_a_night_told_is_said_by_its_kind(kind: str, state: str, words: str
 def test_of_runs_by_hand_it_is_said_which_were_looked_at(comparable: int, words: str) -> None:
     past = PastScenario("lab", (), (), (), comparable=comparable, needed=18, newest=30)
     assert steadiness(past) == words
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "words"),
+    [
+        ("link:lan", "link:lan", ["Limited by link:lan, as before."]),
+        ("unknown", "link:lan", ["Limited by unknown, before by link:lan."]),
+        ("unknown", "unknown", []),
+        ("unknown", None, []),
+        (None, "link:lan", []),
+    ],
+)
+def test_what_limits_a_change_is_said_where_something_of_it_is_known(
+    now: str | None, before: str | None, words: list[str]
+) -> None:
+    change = Change("step", "index", NEW, NIGHT, 4, 1.2, 1.1, 1.3, resource=now, resource_before=before)
+    assert list(change_lines(change, "night"))[1:] == words
