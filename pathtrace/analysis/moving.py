@@ -21,7 +21,7 @@ from pathtrace.analysis.links import link_name
 from pathtrace.analysis.network_evidence import efficiency, route_of
 from pathtrace.analysis.rescaling import MOVES, Plan, Use, use_of_link
 from pathtrace.analysis.resetting import workers_after
-from pathtrace.analysis.round_trips import trip_time
+from pathtrace.analysis.round_trips import is_mapped, trip_time
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.model.prediction import Change, Changed, Unknown
 from pathtrace.model.scenario import FrequencyKind
@@ -109,6 +109,7 @@ def _steps(
         plan.steps.append(Staff(index, workers))
     _hold_by_the_rest(index, judged, plan)
     _hold_by_the_client(index, judged, study, evidence, plan)
+    _hide_mapped(index, judged, evidence, use, plan)
     count, each_s = figures.operations, figures.elapsed_s / figures.operations
     now_s = use.bytes / _carries(place, evidence, use, None) / count if use else 0.0
     trip_s = (trip_time(evidence, place, None) or 0.0) if use else 0.0
@@ -141,6 +142,14 @@ def _hold_by_the_client(index: int, judged: Judged, study: FlowStudy, evidence: 
     busiest = busiest_program(figures, evidence, study.span, place) if evidence.is_far(place) else None
     if busiest is not None and busiest[0] == evidence.run.scenario.here.name:
         plan.steps.append(Hold(index, figures.active_s * min(1.0, busiest[2]), f"cpu:{place}"))
+
+
+def _hide_mapped(index: int, judged: Judged, evidence: Evidence, use: Use | None, plan: Plan) -> None:
+    """Pages are asked for a few at a time: a busy link may hide what the server and the mount do for each."""
+    place = judged.figures.stage.place
+    if use is not None and use.share >= MOSTLY and is_mapped(evidence.place(place).spec):
+        what = f"how much of what is done for mapped pages of {place} goes on beside the busy link"
+        plan.hide(index, what, f"pathtrace run, with `access: read` at {place} in the scenario")
 
 
 def _server_s(judged: Judged, study: FlowStudy, evidence: Evidence) -> float:

@@ -111,9 +111,12 @@ def foretold(
     room: Path,
     *,
     ssh: bool = True,
-    hidden: bool = False,
+    hidden: Sequence[str] = (),
 ) -> list[Row]:
-    """Rows of a case: one run, then each change predicted, carried out and measured in turn."""
+    """Rows of a case: one run, then each change predicted, carried out and measured in turn.
+
+    ``hidden``: flows of which not every ceiling can be known.
+    """
     before = ask(net, box, asked, room / "before", ssh=ssh)
     assert before.code == 0, f"exit {before.code}\n{before.err}\n{before.out[-3000:]}"
     found: list[Row] = []
@@ -131,7 +134,9 @@ def foretold(
         for flow in said["flows"]:
             spread = max(_spread(facts[flow["name"]]), _spread(taken[flow["name"]]))
             name = f"{case}, {flow['name']}" if several else case
-            found.append(_row(name, change, hidden, said, flow, facts[flow["name"]]["median"], spread))
+            found.append(
+                _row(name, change, flow["name"] in hidden, said, flow, facts[flow["name"]]["median"], spread)
+            )
     return found
 
 
