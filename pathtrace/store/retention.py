@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -23,17 +23,29 @@ RAW = (files.SAMPLES, files.READINGS, files.WINDOWS, files.FAULTS)
 """What is deleted; the samples first, since they are the most."""
 
 
+_LONGEST_GAP = timedelta(days=60)
+"""Between two runs: a longer one may be a clock that is wrong, and what is deleted for it never comes back."""
+
+
 def prune(store: Path, keep_s: float, now: datetime, running: Collection[str]) -> tuple[str, ...]:
     """Delete the samples of runs that are older than ``keep_s``; the ids of those runs. RunFileError.
 
     ``running``: ids of runs that are under way. That it was done is written down before it is, so that a
     crash leaves no run that only looks damaged; the next time deletes the rest. What cannot be deleted is
-    left for the next time too.
+    left for the next time too; so is all, where the last run comes so late that the clock may be wrong.
     """
     ids = run_ids(store)
+    if _comes_late(ids[-2:]):
+        return ()
     oldest = now - timedelta(seconds=keep_s)
     old = [run for run in ids[:-1] if _is_before(run, oldest) and run not in running]
     return tuple(run for run in old if _prune(store / run, now))
+
+
+def _comes_late(last_two: Sequence[str]) -> bool:
+    moments = [named_at(run) for run in last_two]
+    known = [moment for moment in moments if moment is not None]
+    return len(known) == 2 and known[1] - known[0] > _LONGEST_GAP
 
 
 def _is_before(run: str, oldest: datetime) -> bool:

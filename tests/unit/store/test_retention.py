@@ -47,6 +47,12 @@ def test_pinned_runs_baselines_running_ones_and_the_last_one_stay_whole(tmp_path
     assert [set(RAW) <= names(folder) for folder in folders] == [True, True, True, False, True]
 
 
+def test_a_clock_that_jumped_far_ahead_deletes_nothing(tmp_path: Path) -> None:
+    for night in (0, 1, 2, 400):
+        keep_whole(tmp_path, night)
+    assert prune(tmp_path, KEEP_S, at(400), ()) == ()
+
+
 def test_what_is_younger_is_kept_to_the_second(tmp_path: Path) -> None:
     for night in range(2):
         keep_whole(tmp_path, night)
