@@ -24,7 +24,7 @@ RAW = (files.SAMPLES, files.READINGS, files.WINDOWS, files.FAULTS)
 
 
 _LONGEST_GAP = timedelta(days=60)
-"""Between two runs: a longer one may be a clock that is wrong, and what is deleted for it never comes back."""
+"""Between two runs: a longer one may be a clock that is wrong, and what is deleted for it is gone."""
 
 
 def prune(store: Path, keep_s: float, now: datetime, running: Collection[str]) -> tuple[str, ...]:
