@@ -52,7 +52,7 @@ from pathtrace.places.file_set import (
     refuse_direct,
     unusable,
 )
-from pathtrace.places.lane import Lane, unheld
+from pathtrace.places.lane import Lane
 from pathtrace.places.made_files import made_root, made_sizes, make_file
 from pathtrace.places.mounts import mount_of
 from pathtrace.places.outside import forget, remember
@@ -89,6 +89,11 @@ _SPARE_BYTES = 64 << 20
 
 _REMOVE_S = 60.0
 """How long removing scratch data may take."""
+
+
+def _skim(item: Item) -> Done:
+    assert isinstance(item, Block)
+    return item.reading.skim(item)
 
 
 class Files:
@@ -229,7 +234,7 @@ class Files:
         if self._layout.blocks is None:
             return None
         burst = max(self._burst, UNHELD_BURST, key=lambda burst: burst.bytes)
-        return Lane(self._pool, unheld(self._one), self._clock, burst)
+        return Lane(self._pool, _skim, self._clock, burst)
 
     async def perform(self, action: Action, items: Sequence[Item]) -> Done:
         (item,) = items

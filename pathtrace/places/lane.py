@@ -17,19 +17,6 @@ from threading import Lock
 from pathtrace.model.work import Clock, Done, Item
 from pathtrace.places.reading import Burst
 
-_ITEMS = Done._fields.index("items")
-
-
-def unheld(one: Callable[[Item], Done]) -> Callable[[Item], Done]:
-    """As ``one``, for results that nobody asks for: what was read is let go of at once, so that the next read
-    finds its memory in the processor's caches."""
-
-    def read(item: Item) -> Done:
-        done = one(item)
-        return Done._make((*done[:_ITEMS], (), *done[_ITEMS + 1 :]))
-
-    return read
-
 
 class Lane:
     """See ``ports.Lane``. Made within the running loop; a thread of ``pool`` is taken while items wait."""

@@ -41,6 +41,10 @@ class Source(Protocol):
         """Up to ``length`` bytes at ``offset``; fewer if the file has got shorter. OSError."""
         ...
 
+    def skim(self, offset: int, length: int) -> int:
+        """The same for whoever wants to have read them, not the bytes: how many there were. OSError."""
+        ...
+
 
 Opening = Callable[[str], Source]
 """One of the classes below."""
@@ -59,15 +63,21 @@ class Plain:
 
     def block(self, offset: int, length: int) -> memoryview:
         data = _BUFFERS.lend(length)
+        got = self._fill(data, offset)
+        return data if got == length else data[:got]
+
+    def skim(self, offset: int, length: int) -> int:
+        return self._fill(_SKIMMED.memory(length), offset)
+
+    def _fill(self, data: memoryview, offset: int) -> int:
         got = _read_into(self._fd, data, offset)
-        if got == length:
-            return data
+        length = len(data)
         while got < length:
             count = _read_into(self._fd, data[got:], offset + got)
             if not count:
                 break
             got += count
-        return data[:got]
+        return got
 
     def __del__(self) -> None:
         if hasattr(self, "_fd"):
@@ -97,6 +107,9 @@ class Mapped:
             # memmove through ctypes lets other threads run while the kernel reads in the pages.
             ctypes.memmove(ctypes.byref(ctypes.c_char.from_buffer(copy)), self._address + offset, length)
         return copy
+
+    def skim(self, offset: int, length: int) -> int:
+        return len(self.block(offset, length))
 
     def __del__(self) -> None:
         if hasattr(self, "_fd"):
@@ -131,6 +144,9 @@ class Direct:
         except OSError as error:
             raise _clearer(error) from error
         return data[offset - start : min(got, offset - start + length)]
+
+    def skim(self, offset: int, length: int) -> int:
+        return len(self.block(offset, length))
 
     def __del__(self) -> None:
         if hasattr(self, "_fd"):
@@ -173,5 +189,21 @@ def _seek_and_read(fd: int, data: memoryview, offset: int) -> int:
 
 _read_into = _read_at if hasattr(os, "preadv") else _seek_and_read
 _seeking = threading.Lock()
+
+
+class _Skimmed(threading.local):
+    """Memory of one thread for bytes that nobody looks at: always the same, so that it stays in the caches,
+    and from a page on, since the kernel copies a page's bytes faster to a page than across two."""
+
+    def __init__(self) -> None:
+        self._memory = memoryview(b"")
+
+    def memory(self, length: int) -> memoryview:
+        if len(self._memory) != length:
+            self._memory = _PAGES.lend(length)
+        return self._memory
+
+
+_SKIMMED = _Skimmed()
 _BUFFERS = Buffers()
 _PAGES = Buffers(on_a_page)

@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 
 from pathtrace.model.work import Done, Item
-from pathtrace.places.lane import Lane, unheld
+from pathtrace.places.lane import Lane
 from pathtrace.places.reading import Burst
 
 T = TypeVar("T")
@@ -163,8 +163,3 @@ def test_a_read_that_outlives_the_loop_disturbs_nobody() -> None:
         go_on.set()
     assert [len(burst) for burst in lane._bursts] == [1]
     assert lane._bug is None
-
-
-def test_what_nobody_asks_for_is_let_go_of_and_its_times_are_kept() -> None:
-    whole = Done(1, 2, 3, (Item("a", 3, data=b"abc"),), 4, 5, 6, 7, stat_ns=8, fault="shrank")
-    assert unheld(lambda item: whole)(Item("a", 3)) == whole._replace(items=())

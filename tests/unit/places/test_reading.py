@@ -106,6 +106,27 @@ def test_the_first_block_opens_and_the_last_one_closes(tmp_path: Path, opening: 
     assert b"".join(map(data, again)) == path.read_bytes()
 
 
+@pytest.mark.parametrize("opening", [Plain, Mapped, Direct])
+def test_skimming_reads_the_same_bytes_and_hands_nothing_on(tmp_path: Path, opening: Opening) -> None:
+    path, size, step = tmp_path / "file", 10_000, 4096
+    path.write_bytes(os.urandom(size))
+    one = Reading(Plan("file", str(path), size, 3, opening, False), ticking())
+    blocks = [Item("file", min(step, size - offset), str(path), offset) for offset in range(0, size, step)]
+    read, skimmed = [one.read(block) for block in blocks], [one.skim(block) for block in blocks]
+    assert [each.bytes for each in skimmed] == [each.bytes for each in read] == [4096, 4096, 1808]
+    assert [each.items for each in skimmed] == [(), (), ()]
+    assert [each.setup_ns > 0 for each in skimmed] == [each.setup_ns > 0 for each in read]
+    assert all(each.cpu_ns >= 0 and each.fault is None for each in skimmed)
+
+
+def test_skimming_a_file_that_got_shorter_is_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"x" * 100)
+    one = Reading(Plan("file", str(tmp_path / "file"), 200, 1, Plain, False), ticking())
+    done = one.skim(Item("file", 200, str(tmp_path / "file"), 0))
+    assert (done.bytes, done.items) == (100, ())
+    assert done.fault == one.read(Item("file", 200, str(tmp_path / "file"), 0)).fault is not None
+
+
 def test_a_document_in_blocks_is_not_handed_on_when_a_block_is_missing(tmp_path: Path) -> None:
     path = tmp_path / "document"
     path.write_bytes(os.urandom(3000))

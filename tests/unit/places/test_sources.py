@@ -28,6 +28,7 @@ def test_every_way_gives_the_bytes_that_are_there(
     source.look()
     assert source.size == SIZE
     assert bytes(source.block(offset, length)) == content[offset : offset + length]
+    assert source.skim(offset, length) == len(content[offset : offset + length])
 
 
 def test_direct_reads_leave_nothing_in_the_cache(tmp_path: Path) -> None:
