@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathtrace.analysis.evidence import Evidence
-from pathtrace.analysis.limits import Judged
+from pathtrace.analysis.limiting.limits import Judged
 from pathtrace.analysis.network_advice import Advice, far_advice, link_advice, trips_advice
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.model.scenario import Action, Commit, DatabaseSpec, Place

@@ -11,25 +11,25 @@ from dataclasses import replace
 from pathtrace.analysis.caveats import about, caveats, why_not_measured
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.executions import executions
-from pathtrace.analysis.far_databases import far_databases
 from pathtrace.analysis.findings import findings
-from pathtrace.analysis.frequency import DRIVEN, Observed, observe
+from pathtrace.analysis.frequency.frequency import DRIVEN, Observed, observe
+from pathtrace.analysis.frequency.known_documents import documents_again
+from pathtrace.analysis.frequency.reloads import Calls, calls_of
+from pathtrace.analysis.frequency.rereading import Ending, endings
 from pathtrace.analysis.hops import hop_reports, unmeasured_hops
-from pathtrace.analysis.known_documents import documents_again
-from pathtrace.analysis.links import link_findings
+from pathtrace.analysis.limiting.far_databases import far_databases
+from pathtrace.analysis.limiting.links import link_findings
+from pathtrace.analysis.limiting.slow_link import link_faults
+from pathtrace.analysis.limiting.unobserved import not_observed
 from pathtrace.analysis.loads import load_findings
 from pathtrace.analysis.memory_use import capacity_reports
 from pathtrace.analysis.ranking import Counted, ranking
-from pathtrace.analysis.reloads import Calls, calls_of
 from pathtrace.analysis.repeats import outliers
 from pathtrace.analysis.requests import requests_report
-from pathtrace.analysis.rereading import Ending, endings
 from pathtrace.analysis.resources import dataset_reports, resource_reports
-from pathtrace.analysis.slow_link import link_faults
 from pathtrace.analysis.spread import estimate, middle
 from pathtrace.analysis.study import FlowStudy, daily, study
 from pathtrace.analysis.summary import ExecutionFigures, execution_figures
-from pathtrace.analysis.unobserved import not_observed
 from pathtrace.analysis.verdict import verdict
 from pathtrace.model.report import (
     Caveat,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pathtrace.analysis.counters import Counters
-from pathtrace.analysis.limit import MOSTLY
+from pathtrace.analysis.limiting.limit import MOSTLY
 from pathtrace.analysis.summary import StageFigures
 from pathtrace.model.run import Ceiling, HostFacts, Mount, Reached, Run
 from pathtrace.model.scenario import Flow, Place, PlaceKind

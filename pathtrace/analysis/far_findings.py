@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pathtrace.analysis.evidence import Evidence, Span
-from pathtrace.analysis.far_host import busy_others, far_disk, full_core, full_host
-from pathtrace.analysis.far_look import LITTLE_PAYLOAD, Look, far_ceiling, look_at, served_here
-from pathtrace.analysis.limit import (
+from pathtrace.analysis.limiting.far_host import busy_others, far_disk, full_core, full_host
+from pathtrace.analysis.limiting.far_look import LITTLE_PAYLOAD, Look, far_ceiling, look_at, served_here
+from pathtrace.analysis.limiting.limit import (
     AMPLIFIED,
     BEYOND,
     OTHER_CORES,
@@ -16,7 +16,7 @@ from pathtrace.analysis.limit import (
     SERVED,
     Limit,
 )
-from pathtrace.analysis.network_evidence import path_of, sockets_of
+from pathtrace.analysis.limiting.network_evidence import path_of, sockets_of
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.analysis.summary import ExecutionFigures
 from pathtrace.model.report import Finding

@@ -9,8 +9,8 @@ import numpy as np
 from pathtrace.analysis.data_kinds import rebuilding
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.far_findings import far_findings, is_faster_after_first
-from pathtrace.analysis.frequency import Observed
-from pathtrace.analysis.limit import BEYOND
+from pathtrace.analysis.frequency.frequency import Observed
+from pathtrace.analysis.limiting.limit import BEYOND
 from pathtrace.analysis.memory_use import memory_findings
 from pathtrace.analysis.repeats import drifts, outliers, two_kinds
 from pathtrace.analysis.sampled import sampled

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pathtrace.analysis.caveats import about
 from pathtrace.analysis.evidence import Evidence
-from pathtrace.analysis.limits import Judged, not_measured
+from pathtrace.analysis.limiting.limits import Judged, not_measured
 from pathtrace.analysis.stand_ins import stand_ins
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.analysis.summary import HopFigures, throughput

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pathtrace.analysis.evidence import Evidence
-from pathtrace.analysis.idle_loads import IdleLoads, idle_loads
+from pathtrace.analysis.frequency.idle_loads import IdleLoads, idle_loads
 from pathtrace.model.report import Finding, RequestsReport
 from pathtrace.units import format_count_rate, format_duration, format_ratio
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pathtrace.analysis.evidence import Evidence
-from pathtrace.analysis.far_host import protocol_of
-from pathtrace.analysis.limit import SLIGHT
-from pathtrace.analysis.limits import Judged
-from pathtrace.analysis.link_use import link_use
-from pathtrace.analysis.links import link_name
-from pathtrace.analysis.round_trips import is_mapped
-from pathtrace.analysis.slow_link import is_slow
+from pathtrace.analysis.limiting.far_host import protocol_of
+from pathtrace.analysis.limiting.limit import SLIGHT
+from pathtrace.analysis.limiting.limits import Judged
+from pathtrace.analysis.limiting.link_use import link_use
+from pathtrace.analysis.limiting.links import link_name
+from pathtrace.analysis.limiting.round_trips import is_mapped
+from pathtrace.analysis.limiting.slow_link import is_slow
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.model.scenario import Action, Place
 from pathtrace.units import format_link, format_ratio

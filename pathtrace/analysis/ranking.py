@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from pathtrace.analysis.advice import advice, keep_loaded
 from pathtrace.analysis.evidence import Evidence
-from pathtrace.analysis.frequency import Observed
-from pathtrace.analysis.limits import Judged
+from pathtrace.analysis.frequency.frequency import Observed
+from pathtrace.analysis.limiting.limits import Judged
 from pathtrace.analysis.network_advice import Advice
 from pathtrace.analysis.sampled import share_of_pass, was_cut_short
 from pathtrace.analysis.stand_ins import stand_ins

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pathtrace.analysis.evidence import Evidence
-from pathtrace.analysis.limit import BEYOND, UNKNOWN
-from pathtrace.analysis.link_use import link_uses
+from pathtrace.analysis.limiting.limit import BEYOND, UNKNOWN
+from pathtrace.analysis.limiting.link_use import link_uses
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.model.report import DatasetReport, ResourceReport
 from pathtrace.model.run import Ceiling, Run

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathtrace.analysis.critical_path import Stretch, critical_path, stream_lanes
 from pathtrace.analysis.evidence import Evidence, Span
 from pathtrace.analysis.executions import Execution, execution
-from pathtrace.analysis.frequency import Observed
-from pathtrace.analysis.limit import TRACER
-from pathtrace.analysis.limits import Judged, hop_limits, judge, totals
+from pathtrace.analysis.frequency.frequency import Observed
+from pathtrace.analysis.limiting.limit import TRACER
+from pathtrace.analysis.limiting.limits import Judged, hop_limits, judge, totals
 from pathtrace.analysis.requests import PerRequest, per_request
 from pathtrace.analysis.series import series
 from pathtrace.analysis.spread import middle

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from pathtrace.analysis.caveats import fault_text, why_not_measured
 from pathtrace.analysis.evidence import Evidence
-from pathtrace.analysis.known_documents import READ_AGAIN
-from pathtrace.analysis.limit import SLIGHT
-from pathtrace.analysis.links import crosses, no_hop_crosses, unused_links
+from pathtrace.analysis.frequency.known_documents import READ_AGAIN
+from pathtrace.analysis.limiting.limit import SLIGHT
+from pathtrace.analysis.limiting.links import crosses, no_hop_crosses, unused_links
 from pathtrace.analysis.sampled import share_of_pass
 from pathtrace.analysis.stand_ins import stand_ins
 from pathtrace.model.report import Finding, FlowReport, HopReport, RankingEntry, ResourceReport, Verdict

@@ -7,8 +7,8 @@ payload and the headers of their segments.
 from __future__ import annotations
 
 from pathtrace.analysis.evidence import Evidence, Span
-from pathtrace.analysis.limit import ALONE
-from pathtrace.analysis.network_evidence import (
+from pathtrace.analysis.limiting.limit import ALONE
+from pathtrace.analysis.limiting.network_evidence import (
     ETHERNET_BYTES,
     HEADER_BYTES,
     Crossing,

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pathtrace.analysis import analyse
-from pathtrace.analysis.questions import Question, answer
-from pathtrace.analysis.sources import prices_of
-from pathtrace.analysis.upgrades import candidates_of, not_tried, purchasable, upgrades
+from pathtrace.analysis.predicting.questions import Question, answer
+from pathtrace.analysis.predicting.sources import prices_of
+from pathtrace.analysis.predicting.upgrades import candidates_of, not_tried, purchasable, upgrades
 from pathtrace.errors import EvidenceError, StoreError
 from pathtrace.model.prediction import Prediction, Upgrade, Upgrades
 from pathtrace.model.report import Report

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pathtrace.analysis.comparison import Measured
+from pathtrace.analysis.comparing.comparison import Measured
 from pathtrace.errors import IncomparableError, UsageError
 from pathtrace.model.comparison import Comparison
 
@@ -29,8 +29,8 @@ def compare_runs(
 ) -> ComparedRuns:
     """IncomparableError, with every reason, if any of the runs cannot be held against the first."""
     from pathtrace.analysis import analyse
-    from pathtrace.analysis.comparability import start_of
-    from pathtrace.analysis.comparison import compare
+    from pathtrace.analysis.comparing.comparability import start_of
+    from pathtrace.analysis.comparing.comparison import compare
     from pathtrace.store.find import resolve
     from pathtrace.store.foretold import stored_predictions
     from pathtrace.store.history import like_times

@@ -67,9 +67,9 @@ def _past(store: Path, history: History, asked: Asked) -> Past:
 
 def _scenario(history: History, name: str, asked: Asked) -> PastScenario:
     """Changes are found among all nights, also where the last few are asked for."""
-    from pathtrace.analysis.night_series import MEASURED, counted
-    from pathtrace.analysis.nights import changes, marks
-    from pathtrace.analysis.steps import FEWEST_BEFORE, RECENT, SHOWN
+    from pathtrace.analysis.nightly.night_series import MEASURED, counted
+    from pathtrace.analysis.nightly.nights import changes, marks
+    from pathtrace.analysis.nightly.steps import FEWEST_BEFORE, RECENT, SHOWN
 
     entries, told = history.entries(name), history.told(name)
     shown = entries if asked.limit is None else entries[-asked.limit :]

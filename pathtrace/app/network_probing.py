@@ -11,7 +11,7 @@ import ipaddress
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 
-from pathtrace.analysis.links import link_between
+from pathtrace.analysis.limiting.links import link_between
 from pathtrace.app.shared_links import measured_beside_others
 from pathtrace.errors import OperationError
 from pathtrace.model.network import Endpoint, PathFacts, Route

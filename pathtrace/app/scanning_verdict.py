@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pathtrace.analysis.beside import beside, reference
-from pathtrace.analysis.expectations import judge, standing, state_of
+from pathtrace.analysis.nightly.beside import beside, reference
+from pathtrace.analysis.nightly.expectations import judge, standing, state_of
 from pathtrace.model.history import (
     CREEP,
     ENDED,
@@ -45,7 +45,7 @@ class Past:
 def judged(scenario: Scenario, outcome: str, run: Outcome | None, past: Past, waited_s: float) -> ScanReport:
     """The night's report, but for how long the scan took. Of a skipped or interrupted night nothing is
     judged."""
-    from pathtrace.analysis.nights import changes
+    from pathtrace.analysis.nightly.nights import changes
 
     entry = past.entry
     bare = ScanReport(entry, scenario.here.name, outcome, 0.0, waited_s, question=scenario.question)

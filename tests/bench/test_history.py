@@ -110,7 +110,8 @@ def command(store: Path) -> tuple[float, float]:
 
 def started() -> float:
     """CPU seconds of a process that has loaded what history needs."""
-    needed = "import pathtrace.app.history, pathtrace.analysis.nights, pathtrace.render.history, rich.console"
+    needed = "import pathtrace.app.history, pathtrace.analysis.nightly.nights"
+    needed += ", pathtrace.render.history, rich.console"
     return ran("-c", needed, store=None)[1]
 
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 
 from pathtrace.analysis import analyse
-from pathtrace.analysis.altering import altered, operations_in
 from pathtrace.analysis.executions import execution
-from pathtrace.analysis.questions import Question, answer
-from pathtrace.analysis.resimulation import replay_stream
+from pathtrace.analysis.predicting.altering import altered, operations_in
+from pathtrace.analysis.predicting.questions import Question, answer
+from pathtrace.analysis.predicting.resimulation import replay_stream
 from pathtrace.model.run import Run
 from pathtrace.model.sample import SampleTable
 from tests.bench.ledger import Ledger

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pathtrace.analysis.steps import FEWEST_BEFORE, SHOWN
+from pathtrace.analysis.nightly.steps import FEWEST_BEFORE, SHOWN
 from pathtrace.cli import main
 from pathtrace.store.marks import change_marks
 from pathtrace.store.retention import RAW, prune

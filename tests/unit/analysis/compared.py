@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pathtrace.analysis import analyse
-from pathtrace.analysis.comparison import Measured
+from pathtrace.analysis.comparing.comparison import Measured
 from pathtrace.model.network import Route
 from pathtrace.model.run import CheckResult, HostFacts, Interface, Mount, Reached, Run, StartCondition
 from pathtrace.model.work import LayerState, PlaceFacts

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import numpy.typing as npt
 
-from pathtrace.analysis.nights import changes
+from pathtrace.analysis.nightly.nights import changes
 from pathtrace.model.history import (
     COMPLETE,
     ENDED,

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pathtrace.analysis import analyse
-from pathtrace.analysis.prediction import predict
+from pathtrace.analysis.predicting.prediction import predict
 from pathtrace.model.network import Endpoint, PathFacts, Route
 from pathtrace.model.prediction import FlowPrediction
 from pathtrace.model.run import Ceiling, Run

@@ -8,8 +8,8 @@ from pathtrace.analysis import analyse
 from pathtrace.model.report import RankingEntry
 from pathtrace.model.scenario import Frequency, FrequencyKind
 from tests.unit.analysis.builders import MS
+from tests.unit.analysis.limiting.test_limits import SLOW_INSERT, SLOW_PROCESS, shares
 from tests.unit.analysis.planted import ANSWER, INDEX, answer_run, index_run, machine, server
-from tests.unit.analysis.test_limits import SLOW_INSERT, SLOW_PROCESS, shares
 
 
 def first(entries: tuple[RankingEntry, ...], resource: str) -> RankingEntry:

@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathtrace.analysis import analyse
 from pathtrace.model.report import CapacityReport, DatasetReport, ResourceReport
 from tests.unit.analysis.builders import GIB, MB, MS
+from tests.unit.analysis.limiting.test_limits import PAYLOAD, SLOW_READ, ceiling, shares
 from tests.unit.analysis.planted import INDEX, answer_run, disk, index_run
-from tests.unit.analysis.test_limits import PAYLOAD, SLOW_READ, ceiling, shares
 from tests.unit.analysis.test_verdict import LAN
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pathtrace.analysis.nights import changes
+from pathtrace.analysis.nightly.nights import changes
 from pathtrace.model.history import CREEP, ENDED, GROWTH, NEW, OUTAGE, STEP
 from tests.unit.analysis.made_nights import (
     INDEX,

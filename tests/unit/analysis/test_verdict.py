@@ -6,8 +6,8 @@ from pathtrace.analysis import analyse
 from pathtrace.model.report import Caveat, Verdict
 from pathtrace.model.sample import SampleTable
 from tests.unit.analysis.builders import reached, run_of, scenario
+from tests.unit.analysis.limiting.test_limits import SLOW_PROCESS, shares
 from tests.unit.analysis.planted import ANSWER, INDEX, answer_run, index_run
-from tests.unit.analysis.test_limits import SLOW_PROCESS, shares
 
 LAN = """
 hosts:

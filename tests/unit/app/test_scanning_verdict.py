@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathtrace.app.scanning_verdict import Past, judged, told_by
 from pathtrace.model.history import SKIPPED, HistoryEntry, Told
 from pathtrace.model.scanning import EXPECTATION, FAILURE, MEASURED
-from tests.unit.analysis.test_beside import night
-from tests.unit.analysis.test_expectations import expecting
+from tests.unit.analysis.nightly.test_beside import night
+from tests.unit.analysis.nightly.test_expectations import expecting
 
 SCENARIO = expecting(("index", "+20%"))
 

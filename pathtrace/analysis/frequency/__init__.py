@@ -1,0 +1,1 @@
+"""How often bytes really move, by what others than pathtrace moved."""

@@ -1,0 +1,1 @@
+"""Nights held against earlier ones: as expected or not, what changed and lasts."""
