@@ -39,6 +39,7 @@ from pathtrace.analysis.predicting.rescaling import (
 )
 from pathtrace.analysis.predicting.resetting import batch_steps, loaded_steps, staff_steps
 from pathtrace.analysis.predicting.resimulation import Replayed, replay_requests, replay_stream
+from pathtrace.analysis.requests import per_request
 from pathtrace.analysis.spread import middle
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.errors import EvidenceError
@@ -64,13 +65,17 @@ class _Pass:
     better: Replayed
     worse: Replayed
     held: Altered
+    request_s: float | None
+    """Mean of a request, measured; None of flows that are no requests."""
 
     def after(self, replayed: Replayed) -> float:
-        """What playing again leaves unexplained stays; where it is slower than the fact, in proportion."""
-        rest = self.measured_s - self.again.duration_s
-        if rest >= 0:
-            return replayed.duration_s + rest
-        return replayed.duration_s * self.measured_s / self.again.duration_s
+        return _with_rest(self.measured_s, self.again.duration_s, replayed.duration_s)
+
+
+def _with_rest(measured_s: float, again_s: float, then_s: float) -> float:
+    """What playing again leaves unexplained stays; where it is slower than the fact, in proportion."""
+    rest = measured_s - again_s
+    return then_s + rest if rest >= 0 else then_s * measured_s / again_s
 
 
 def predict(run: Run, report: Report, settings: Sequence[str]) -> Prediction:
@@ -170,7 +175,9 @@ def _pass(study: FlowStudy, run: Run, part: Execution, steps: list[Step]) -> _Pa
     again = _replay(none.better, part, study, run.scenario)
     better = _replay(changed.better, part, study, run.scenario) if steps else again
     worse = _replay(changed.worse, part, study, run.scenario) if steps else again
-    return _Pass(seconds(part.wall_ns), again, better, worse, changed)
+    asked = per_request(part, len(study.flow.stages))
+    measured_s = seconds(part.wall_ns)
+    return _Pass(measured_s, again, better, worse, changed, asked.total_s if asked else None)
 
 
 def _replay(course: Course, part: Execution, study: FlowStudy, scenario: Scenario) -> Replayed:
@@ -196,10 +203,15 @@ def _range(expected: float, better: list[float], worse: list[float], error: floa
 
 
 def _of_a_request(study: FlowStudy, chosen: _Pass) -> tuple[float, float] | None:
-    before, better, worse = (each.request_s for each in (chosen.again, chosen.better, chosen.worse))
-    if study.flow.frequency.kind is not FrequencyKind.PER_REQUEST or before is None:
+    """The mean of a request, measured and after the changes."""
+    before, again, better, worse = (
+        chosen.request_s,
+        *(each.request_s for each in (chosen.again, chosen.better, chosen.worse)),
+    )
+    if study.flow.frequency.kind is not FrequencyKind.PER_REQUEST or before is None or again is None:
         return None
-    return before, math.sqrt((better or 0.0) * (worse or 0.0))
+    after = [_with_rest(before, again, each or 0.0) for each in (better, worse)]
+    return before, math.sqrt(after[0] * after[1])
 
 
 def _bottleneck(study: FlowStudy, chosen: _Pass, plan: Plan) -> str:
