@@ -37,7 +37,7 @@ def default_store(environment: Mapping[str, str] = os.environ) -> Path:
 def run_ids(store: Path) -> tuple[str, ...]:
     """Ids of all runs in a store, oldest first; none if there is no store yet. RunFileError."""
     try:
-        found = sorted(path.name for path in store.iterdir() if (path / files.FACTS).is_file())
+        found = sorted(path.name for path in store.iterdir() if os.path.isfile(path / files.FACTS))
     except FileNotFoundError:
         return ()
     except OSError as error:
@@ -54,7 +54,7 @@ def resolve(store: Path, name: str) -> Path:
         return store / _from_last(store, ids, int(last[1] or 0))
     if name in ids:
         return store / name
-    if (Path(name) / files.FACTS).is_file():
+    if os.path.isfile(Path(name, files.FACTS)):
         return Path(name)
     labels = _labels(store, ids)
     for matches in (
@@ -70,7 +70,7 @@ def resolve(store: Path, name: str) -> Path:
 
 def resolve_night(store: Path, name: str) -> Path:
     """The same, also of a night that left no run: its whole id. RunFileError."""
-    if named_at(name) is not None and (store / name / SCAN).is_file():
+    if named_at(name) is not None and os.path.isfile(store / name / SCAN):
         return store / name
     return resolve(store, name)
 
@@ -120,7 +120,7 @@ def _only(name: str, matches: list[str], labels: dict[str, str | None]) -> str:
 
 
 def _unknown(store: Path, name: str, ids: tuple[str, ...], labels: dict[str, str | None]) -> RunFileError:
-    if name and any((night / SCAN).is_file() for night in store.glob(f"{glob.escape(name)}*")):
+    if name and any(os.path.isfile(night / SCAN) for night in store.glob(f"{glob.escape(name)}*")):
         return RunFileError(
             f"{name!r} is a scan that was skipped or failed: it left no run",
             where=str(store),

@@ -21,7 +21,7 @@ from pathtrace.errors import RunFileError
 from pathtrace.model.history import HistoryEntry, Told
 from pathtrace.model.report import Caveat
 from pathtrace.store import index_file, index_rows
-from pathtrace.store.nights import read_night
+from pathtrace.store.nights import Night, read_night
 from pathtrace.units import NANOSECONDS_PER_SECOND
 
 Result = TypeVar("Result")
@@ -204,17 +204,22 @@ class History:
                 db.executemany("DELETE FROM nights WHERE id = ?", [(name,) for name in gone])
         for start in range(0, len(changed), _AT_ONCE):
             names = changed[start : start + _AT_ONCE]
-            nights = [(name, _settled(found[name], now_ns), read_night(self._store / name)) for name in names]
+            nights = [self._night(name, found[name], now_ns) for name in names]
             with _transaction(db):
                 index_rows.write(db, nights)
             watch(start + len(names), len(changed))
+
+    def _night(self, name: str, seen_ns: int, now_ns: int) -> tuple[str, int, Night]:
+        """One that cannot be read is read again each time: mending it may not change the folder's time."""
+        night = read_night(self._store / name)
+        return name, -1 if night.faults else _settled(seen_ns, now_ns), night
 
     def _remake(self, watch: Watch) -> None:
         """In one transaction: until its end everybody sees the old rows."""
         now_ns, found = self._now_ns(), sorted(_folders(self._store))
         nights = []
         for done, (name, seen) in enumerate(found, 1):
-            nights.append((name, _settled(seen, now_ns), read_night(self._store / name)))
+            nights.append(self._night(name, seen, now_ns))
             if done % _AT_ONCE == 0 or done == len(found):
                 watch(done, len(found))
         with _transaction(self._db):

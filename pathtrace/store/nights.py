@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -42,6 +43,8 @@ class Night:
 
 def read_night(folder: Path) -> Night:
     """What lies in a folder of the store. Never fails."""
+    if (closed := _closed(folder)) is not None:
+        return Night(None, faults=() if named_at(folder.name) is None else (closed,))
     faults: list[str] = []
     facts, document = _facts(folder, faults), _document(folder, faults)
     scan, marks = _scan(folder, faults), _marks(folder, faults)
@@ -62,6 +65,17 @@ def read_night(folder: Path) -> Night:
         tuple(faults),
         unanalysed=ended and (document is None or not (folder / files.PAGE).is_file()),
     )
+
+
+def _closed(folder: Path) -> str | None:
+    """Why nobody can look into it, as into another user's run or ``lost+found``; None if one can."""
+    try:
+        os.stat(os.path.join(folder, "."))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return f"{folder}: cannot be read: {(error.strerror or str(error)).lower()}"
+    return None
 
 
 def _facts(folder: Path, faults: list[str]) -> Document | None:

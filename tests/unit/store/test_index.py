@@ -3,13 +3,17 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from pathtrace.errors import RunFileError
 from pathtrace.model.history import HistoryEntry, Told
+from pathtrace.store.find import run_ids
 from pathtrace.store.index import History, set_newer_aside
+from pathtrace.store.moments import named_at
 from tests.unit.store.nights import at, document, facts, keep_run, keep_scan, run_id, scan_document
 
 LATER_NS = 1 << 62
@@ -281,3 +285,50 @@ def test_while_another_writes_the_folders_are_read_and_that_is_said(
     writer.execute("ROLLBACK")
     writer.close()
     assert ids(tmp_path) == [run_id(0), run_id(1)]
+
+
+def test_a_fault_that_is_mended_in_place_is_seen(tmp_path: Path) -> None:
+    folder = keep_run(tmp_path, 0)
+    (folder / "marks.json").write_text("{")
+    with History(tmp_path, lambda: LATER_NS) as history:
+        history.refresh()
+        assert [caveat.subject for caveat in history.caveats] == [run_id(0)]
+    (folder / "marks.json").write_text('{"format": "pathtrace.marks/1", "label": "mended"}')
+    with History(tmp_path, lambda: LATER_NS) as history:
+        history.refresh()
+        assert [entry.label for entry in history.entries()] == ["mended"]
+        assert history.caveats == ()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="this system knows no modes of folders")
+def test_folders_of_others_cost_no_run(nobody: Path) -> None:
+    """A run that was made with ``sudo``, and the ``lost+found`` of a file system of its own."""
+    for folder in (nobody / "lost+found", keep_run(nobody, 1)):
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0)
+    keep_run(nobody, 0)
+    with History(nobody) as history:
+        history.refresh()
+        assert [entry.id for entry in history.entries()] == [run_id(0)]
+        [caveat] = history.caveats
+    assert (caveat.subject, caveat.text) == (
+        run_id(1),
+        f"{nobody / run_id(1)}: cannot be read: permission denied",
+    )
+    assert run_ids(nobody) == (run_id(0),)
+
+
+@pytest.fixture
+def nobody() -> Iterator[Path]:
+    """A store of somebody who may not read everything, as root may."""
+    with tempfile.TemporaryDirectory() as folder:
+        was = os.geteuid()
+        assert named_at(run_id(0)) is not None  # imports what may lie where nobody may read
+        if was == 0:
+            os.chown(folder, 65534, -1)
+            os.seteuid(65534)
+        yield Path(folder)
+        os.seteuid(was)
+        for each in Path(folder).iterdir():
+            if each.is_dir():
+                each.chmod(0o700)
