@@ -1,14 +1,13 @@
 """What is kept of old runs: figures, report, facts and marks for ever; samples and readings for a while.
 
 Pinned runs, baselines and the last run stay whole, and so does one whose figures or page were never
-written.
+written or cannot be read.
 """
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import os
+import json
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,7 +16,7 @@ from pathtrace.errors import RunFileError, StoreError
 from pathtrace.store import files
 from pathtrace.store.find import run_ids
 from pathtrace.store.marks import Marks, change_marks, read_marks
-from pathtrace.store.moments import named_at, written
+from pathtrace.store.moments import FARTHEST_BACK, named_at, written
 
 RAW = (files.SAMPLES, files.READINGS, files.WINDOWS, files.FAULTS)
 """What is deleted; the samples first, since they are the most."""
@@ -33,8 +32,9 @@ def prune(store: Path, keep_s: float, now: datetime, running: Collection[str]) -
     ``running``: ids of runs that are under way. That it was done is written down before it is, so that a
     crash leaves no run that only looks damaged; the next time deletes the rest. What cannot be deleted is
     left for the next time too; so is all, where the last run comes so late that the clock may be wrong.
+    Runs that a clock had named for later do not count.
     """
-    ids = run_ids(store)
+    ids = [run for run in run_ids(store) if _is_before(run, now + FARTHEST_BACK)]
     if _comes_late(ids[-2:]):
         return ()
     oldest = now - timedelta(seconds=keep_s)
@@ -56,7 +56,7 @@ def _is_before(run: str, oldest: datetime) -> bool:
 def _prune(folder: Path, now: datetime) -> bool:
     if not any((folder / name).exists() for name in RAW):
         return False
-    if not all((folder / name).is_file() for name in (files.DOCUMENT, files.PAGE)):
+    if not (folder / files.PAGE).is_file() or not _has_figures(folder):
         return False
     try:
         marks = read_marks(folder)
@@ -68,6 +68,13 @@ def _prune(folder: Path, now: datetime) -> bool:
     return kept.pruned is not None and _delete(folder)
 
 
+def _has_figures(folder: Path) -> bool:
+    try:
+        return isinstance(json.loads(files.content(folder / files.DOCUMENT)), dict)
+    except (OSError, ValueError, RecursionError):
+        return False  # what is left to work them out of anew
+
+
 def _pruned(marks: Marks, now: datetime) -> Marks:
     """Marked as pruned unless it was pinned in this very moment."""
     if marks.pinned or marks.baseline is not None:
@@ -77,9 +84,8 @@ def _pruned(marks: Marks, now: datetime) -> Marks:
 
 def _delete(folder: Path) -> bool:
     for name in RAW:
-        with contextlib.suppress(FileNotFoundError):
-            try:
-                os.unlink(folder / name)
-            except PermissionError:
-                return False
+        try:
+            (folder / name).unlink(missing_ok=True)
+        except OSError:
+            return False
     return True

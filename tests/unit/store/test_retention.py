@@ -53,6 +53,12 @@ def test_a_clock_that_jumped_far_ahead_deletes_nothing(tmp_path: Path) -> None:
     assert prune(tmp_path, KEEP_S, at(400), ()) == ()
 
 
+def test_runs_that_a_wrong_clock_named_for_later_stay_and_keep_no_others(tmp_path: Path) -> None:
+    for night in (0, 1, 2, 4000):
+        keep_whole(tmp_path, night)
+    assert prune(tmp_path, KEEP_S, at(92), ()) == (run_id(0), run_id(1))
+
+
 def test_what_is_younger_is_kept_to_the_second(tmp_path: Path) -> None:
     for night in range(2):
         keep_whole(tmp_path, night)
@@ -61,9 +67,10 @@ def test_what_is_younger_is_kept_to_the_second(tmp_path: Path) -> None:
 
 
 def test_a_run_without_figures_or_with_marks_that_cannot_be_read_keeps_its_samples(tmp_path: Path) -> None:
-    for night in range(4):
+    for night in range(5):
         keep_whole(tmp_path, night)
     (tmp_path / run_id(0) / "run.json").unlink()
+    (tmp_path / run_id(3) / "run.json").write_text('{"format": "pathtr')
     (tmp_path / run_id(1) / "marks.json").write_text("{")
     (tmp_path / run_id(2) / "report.md").unlink()
     assert prune(tmp_path, KEEP_S, at(300), ()) == ()
@@ -98,6 +105,15 @@ def test_a_folder_of_another_name_is_left_alone(tmp_path: Path) -> None:
     keep_whole(tmp_path, 1)
     keep_run(tmp_path, 2, facts(2))
     assert prune(tmp_path, KEEP_S, at(300), ()) == (run_id(1),)
+
+
+def test_samples_that_cannot_be_deleted_end_nothing(tmp_path: Path) -> None:
+    old = keep_whole(tmp_path, 0)
+    keep_whole(tmp_path, 1)
+    (old / RAW[0]).unlink()
+    (old / RAW[0]).mkdir()
+    assert prune(tmp_path, KEEP_S, at(100), ()) == ()
+    assert set(RAW) <= names(old)
 
 
 def test_a_store_that_is_full_keeps_the_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
