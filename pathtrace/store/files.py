@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -76,6 +77,12 @@ def write_document(folder: Path, name: str, text: str) -> Path:
     except OSError as error:
         raise store_error(path, error) from error
     return path
+
+
+def is_unfinished(name: str, of: str | None = None) -> bool:
+    """True of what ``write_document`` had begun to write (``of``: as this document) when it was killed."""
+    begun = r".+" if of is None else re.escape(of)
+    return re.fullmatch(rf"\.{begun}\.[a-z0-9_]{{8}}", name) is not None
 
 
 def make_reserve(folder: Path) -> None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import shutil
 from pathlib import Path
 
 from pathtrace.store import files
 
-_UNFINISHED = re.compile(r"\..+\.[a-z0-9_]{8}")
-"""A document that was being written, as ``write_document`` names it until it is whole."""
 _NO_RUN = frozenset({files.SCENARIO, files.SAMPLES, files.READINGS, files.FAULTS, files.WINDOWS})
 """Without facts these say nothing."""
 
@@ -21,7 +18,7 @@ def tidy(folder: Path) -> None:
         names = {path.name for path in folder.iterdir()}
     except OSError:
         return
-    for name in [each for each in names if each == files.RESERVE or _UNFINISHED.fullmatch(each)]:
+    for name in [each for each in names if each == files.RESERVE or files.is_unfinished(each)]:
         names.discard(name)
         with contextlib.suppress(OSError):
             (folder / name).unlink()

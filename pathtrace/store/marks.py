@@ -159,7 +159,8 @@ def _alone(folder: Path) -> Iterator[None]:
 
 def _remove_leavings(folder: Path) -> None:
     """What a killed process had begun to write here; whoever has the lock is the only one who writes."""
-    for left in (*folder.glob(f".{MARKS}.*"), *(folder / ATTACHED).glob(f"{_UNFINISHED}*")):
+    begun = [each for each in folder.glob(f".{MARKS}.*") if files.is_unfinished(each.name, MARKS)]
+    for left in (*begun, *(folder / ATTACHED).glob(f"{_UNFINISHED}*")):
         with contextlib.suppress(OSError):
             left.unlink()
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
+import re
 import stat
 import tempfile
 import time
@@ -47,7 +49,7 @@ def _existing(path: Path) -> tuple[str, int]:
 
 def _replace(path: Path, text: str, mode: int) -> None:
     _sweep(path)
-    descriptor, temporary = tempfile.mkstemp(prefix=_prefix(path), dir=path.parent)
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(text.encode("utf-8"))
@@ -60,13 +62,10 @@ def _replace(path: Path, text: str, mode: int) -> None:
         raise
 
 
-def _prefix(path: Path) -> str:
-    return f".{path.name}."
-
-
 def _sweep(path: Path) -> None:
-    """Remove what a scan left that was killed while it wrote."""
-    for left in path.parent.glob(f"{_prefix(path)}*"):
+    """Remove what a scan left that was killed while it wrote; an editor's copy has another name."""
+    begun = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}")
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*"):
         with contextlib.suppress(OSError):
-            if time.time() - left.stat().st_mtime > _LEFT_BEHIND_S:
+            if begun.fullmatch(left.name) and time.time() - left.stat().st_mtime > _LEFT_BEHIND_S:
                 left.unlink()

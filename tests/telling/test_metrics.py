@@ -179,13 +179,14 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_scan_left_is_removed_and_what_another_writes_is_not(tmp_path: Path) -> None:
-    old, young = tmp_path / ".p.prom.abc", tmp_path / ".p.prom.def"
-    for left in (old, young):
+    old, young, editors = (tmp_path / f".p.prom.{end}" for end in ("ab12cd3_", "ef45gh67", "swp"))
+    for left in (old, young, editors):
         left.write_text("")
     long_ago = time.time() - 7200
-    os.utime(old, (long_ago, long_ago))
+    for left in (old, editors):
+        os.utime(left, (long_ago, long_ago))
     rewrite(tmp_path / "p.prom", lambda _: "one\n")
-    assert sorted(os.listdir(tmp_path)) == [".p.prom.def", "p.prom"]
+    assert sorted(os.listdir(tmp_path)) == [".p.prom.ef45gh67", ".p.prom.swp", "p.prom"]
 
 
 @pytest.mark.parametrize("name", ["missing/p.prom", "folder", "pipe"])

@@ -82,12 +82,12 @@ def test_names_are_made_plain(tmp_path: Path, name: str, kept: str) -> None:
     assert _plain(name) == kept
 
 
-def test_what_a_killed_process_had_begun_is_removed(tmp_path: Path) -> None:
+def test_what_a_killed_process_had_begun_is_removed_and_an_editors_copy_is_not(tmp_path: Path) -> None:
     (tmp_path / "attached").mkdir()
-    for left in (".marks.json.ab12cd34", "attached/.attach.ab12cd34"):
+    for left in (".marks.json.ab12cd34", ".marks.json.swp", "attached/.attach.ab12cd34"):
         (tmp_path / left).write_text("{")
     change_marks(tmp_path, lambda was: dataclasses.replace(was, pinned=True))
-    assert sorted(os.listdir(tmp_path)) == ["attached", "marks.json"]
+    assert sorted(os.listdir(tmp_path)) == [".marks.json.swp", "attached", "marks.json"]
     assert os.listdir(tmp_path / "attached") == []
 
 
