@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +25,8 @@ _FOLDER = ".scratch"
 
 _SAME_START_S = 3600.0
 """Clocks are set meanwhile: only a process that began far from the noted time is another one."""
+_SAYS_WITHIN_S = 60.0
+"""From making its note to saying in it who it is."""
 _PRIVATE = 0o600
 
 
@@ -66,18 +69,26 @@ class Claim:
         except FileNotFoundError:  # another run has just removed the folder, which was empty
             return False
         try:
-            with contextlib.suppress(OSError):
-                try_lock(descriptor)
+            locked = _lock_if_there_are_any(descriptor)
             os.write(descriptor, json.dumps(_ourselves()).encode())
         except BaseException:
             os.close(descriptor)
             note.unlink(missing_ok=True)
             raise
-        if is_still(note, descriptor):
+        if locked and is_still(note, descriptor):
             self._note, self._descriptor = note, descriptor
             return True
-        os.close(descriptor)  # somebody took it for a dead one's before it was locked
+        os.close(descriptor)  # somebody looks, or looked, whether it is a dead one's: he was quicker
+        note.unlink(missing_ok=True)
         return False
+
+
+def _lock_if_there_are_any(descriptor: int) -> bool:
+    """False only if somebody else has it."""
+    try:
+        return try_lock(descriptor)
+    except OSError:
+        return True
 
 
 def abandoned(root: Path) -> Iterator[Path]:
@@ -115,8 +126,8 @@ def _is_dead(note: Path, descriptor: int) -> bool:
             return False
         locks = False
     said = os.read(descriptor, 1000).decode("ascii", "replace").strip()
-    if not said:
-        return True  # it died before it could say who it is, and before it made anything
+    if not said:  # it died before it could say who it is, and before it made anything; or begins just now
+        return time.time() - os.fstat(descriptor).st_mtime > _SAYS_WITHIN_S
     mount = mount_of(note)
     ours = locks and mount is not None and not mount.network
     return (ours and said.startswith("{")) or _is_gone(said)

@@ -7,11 +7,13 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from pathtrace.app.claims import Claim
+from pathtrace.app.file_locks import try_lock
 from pathtrace.app.scratch import claimed, remove_abandoned, scratch_folder
 from pathtrace.errors import StoreError
 from pathtrace.places.outside import remember
@@ -135,7 +137,32 @@ def test_where_locks_prove_nothing_only_a_gone_process_of_this_host_is_dead(
 def test_a_run_that_died_before_it_could_say_who_it_is_is_dead(tmp_path: Path) -> None:
     scratch = a_note(tmp_path, "")
     remove_abandoned(tmp_path)
+    assert scratch.exists(), "it may be about to say it"
+    long_ago = time.time() - 120
+    os.utime(scratch.with_name(f"{RUN}.owner"), (long_ago, long_ago))
+    remove_abandoned(tmp_path)
     assert not scratch.exists()
+
+
+def test_a_claim_that_somebody_looks_at_while_it_is_made_is_locked_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note, looking = tmp_path / ".scratch" / f"{RUN}.owner", []
+
+    def looked_at_first(descriptor: int) -> bool:
+        if not looking:
+            looking.append(os.open(note, os.O_RDWR))
+            assert try_lock(looking[0])
+        return try_lock(descriptor)
+
+    monkeypatch.setattr("pathtrace.app.claims.try_lock", looked_at_first)
+    claim = Claim(tmp_path)
+    claim.take(RUN)
+    os.close(looking[0])
+    other = os.open(note, os.O_RDWR)
+    assert not try_lock(other)
+    os.close(other)
+    claim.release()
 
 
 def test_a_claim_that_was_taken_for_a_dead_ones_is_made_anew(tmp_path: Path) -> None:
