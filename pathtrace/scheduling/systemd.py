@@ -5,6 +5,7 @@ Touches files named ``pathtrace-scan-…`` that bear our section, and no others.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
@@ -12,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pathtrace.errors import PathtraceError, UsageError
+from pathtrace.errors import PathtraceError, StoreError, UsageError
 from pathtrace.model.schedule import SYSTEM, USER, Written
 from pathtrace.scheduling import metadata, programs, writing
 from pathtrace.scheduling.units import HEAD, TimerSays, Units, read_timer
@@ -98,12 +99,20 @@ def add(owner: Manager, name: str, units: Units) -> tuple[str, ...]:
             _ask(reload, enable, start)
             return ()
     except PathtraceError:
-        for path, data in before.items():
-            writing.restore(path, data)
-        if owner.runs:
-            programs.run(reload)
+        _as_before(owner, name, before)
         raise
     return (" ".join(reload), " ".join(owner.command("enable", "--now", f"{name}.timer")))
+
+
+def _as_before(owner: Manager, name: str, before: Mapping[Path, bytes | None]) -> None:
+    """Both files, and no link to a timer that was not there."""
+    for path, data in before.items():
+        writing.restore(path, data)
+    if before[owner.timer(name)] is None:
+        with contextlib.suppress(StoreError):
+            writing.take_away(owner.link(name))
+    if owner.runs:
+        programs.run(owner.command("daemon-reload"))
 
 
 def remove(owner: Manager, name: str) -> tuple[str, ...]:
