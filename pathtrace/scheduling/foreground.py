@@ -117,9 +117,12 @@ class Foreground:
 
 def _ended(code: int) -> str:
     """For people."""
-    if code < 0:
+    if code >= 0:
+        return f"exit code {code}"
+    try:
         return f"killed by {signal.Signals(-code).name}"
-    return f"exit code {code}"
+    except ValueError:  # one of the many that have no name
+        return f"killed by signal {-code}"
 
 
 def reap_orphans() -> None:

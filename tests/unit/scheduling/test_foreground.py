@@ -77,11 +77,17 @@ def test_a_scan_starts_each_time_and_nobody_sleeps_long() -> None:
 
 
 def test_scans_that_fail_are_killed_or_cannot_be_started_are_said_and_outlived() -> None:
-    world = World(HOURLY, NOON + timedelta(hours=4))
-    world.codes = [3, -9, 1001, 0]
-    assert world.run() == ["Mon 12:17", "Mon 13:17", "Mon 14:17", "Mon 15:17"]
+    world = World(HOURLY, NOON + timedelta(hours=5))
+    world.codes = [3, -9, 1001, -40, 0]
+    assert world.run() == ["Mon 12:17", "Mon 13:17", "Mon 14:17", "Mon 15:17", "Mon 16:17"]
     ends = [line.rpartition(": ")[2] for line in world.said if "scan ended" in line or "could not" in line]
-    assert ends == ["exit code 3", "killed by SIGKILL", "cannot read the file of variables", "exit code 0"]
+    assert ends == [
+        "exit code 3",
+        "killed by SIGKILL",
+        "cannot read the file of variables",
+        "killed by signal 40",
+        "exit code 0",
+    ]
 
 
 def test_times_that_pass_while_a_scan_goes_on_are_left_out() -> None:
