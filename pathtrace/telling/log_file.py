@@ -57,14 +57,12 @@ def _ends_whole(descriptor: int, size: int) -> bool:
 
 @contextlib.contextmanager
 def _alone(descriptor: int) -> Iterator[None]:
-    """Others of ours wait; where a system has no such lock, an append at once has to do."""
+    """Others of ours wait until the file is closed; without locks, an append at once has to do."""
     try:
         import fcntl
-    except ImportError:
+    except ImportError:  # Windows
         yield
         return
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    try:
-        yield
-    finally:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    with contextlib.suppress(OSError):  # a file system without locks
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import multiprocessing
 import os
@@ -14,6 +15,7 @@ import pytest
 from pathtrace.errors import StoreError
 from pathtrace.telling.log_file import append
 
+fcntl = pytest.importorskip("fcntl", reason="this system has no such locks")
 resource = pytest.importorskip("resource", reason="this system has no limits to plant a full disk with")
 WRITERS, LINES = 4, 50
 
@@ -69,6 +71,15 @@ def test_without_room_for_a_whole_line_there_is_none_of_it(tmp_path: Path) -> No
     assert path.read_bytes() == before
     append(path, '{"b": 2}')
     assert path.read_text() == '{"a": 1}\n{"b": 2}\n'
+
+
+def test_a_file_system_without_locks_has_a_log_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refused)
+    append(tmp_path / "log.jsonl", "{}")
+    assert (tmp_path / "log.jsonl").read_text() == "{}\n"
 
 
 @pytest.mark.parametrize(
