@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from pathtrace.errors import UsageError
-from pathtrace.model.schedule import SYSTEM, Job
+from pathtrace.model.schedule import Job
 from pathtrace.scheduling import programs, writing
 from pathtrace.scheduling.cron_blocks import Block, blocks
 from pathtrace.scheduling.metadata import written
@@ -93,11 +93,6 @@ class FileTable:
             writing.write(self._path, data)
         else:
             writing.take_away(self._path)
-
-
-def table(scope: str) -> Table:
-    """The host's where cron has such a folder (BusyBox has none), else the caller's."""
-    return FileTable() if scope == SYSTEM and FOLDER.is_dir() else UserTable()
 
 
 def is_installed() -> bool:

@@ -140,6 +140,13 @@ def holders(environ: Mapping[str, str]) -> tuple[Holder, ...]:
     return tuple(found)
 
 
+def _cron_holder(scope: str) -> CronHolder:
+    """The host's where cron has such a folder (BusyBox has none), else the caller's own."""
+    if scope == SYSTEM and cron.FOLDER.is_dir():
+        return CronHolder(SYSTEM, cron.FileTable())
+    return CronHolder(USER, cron.UserTable())
+
+
 def holder_for(scope: str, kind: str | None, environ: Mapping[str, str]) -> Holder:
     """Where a new schedule goes: systemd where it runs, else cron, else units for when systemd will run.
 
@@ -153,7 +160,7 @@ def holder_for(scope: str, kind: str | None, environ: Mapping[str, str]) -> Hold
     if chosen in (SYSTEMD, None) and systemd.is_installed():
         return SystemdHolder(systemd.manager(scope, environ))
     if chosen == CRON and (cron.is_installed() or (scope == SYSTEM and cron.FOLDER.is_dir())):
-        return CronHolder(scope, cron.table(scope))
+        return _cron_holder(scope)
     raise UsageError(
         f"{chosen or 'neither systemd nor cron'} is not installed here",
         hint="'pathtrace schedule run' needs neither: it stays up and starts the scans itself",
