@@ -180,10 +180,6 @@ class Evidence:
         """Bytes that it read while a stage's operations were in progress, whatever they came from."""
         return self._during("process", place, "rchar_bytes", figures)
 
-    def server_grew(self, place: str, span: Span) -> float | None:
-        """Bytes by which the resident memory of its processes grew in a span, falls left out."""
-        return self._growth("process", place, "rss_bytes", span)
-
     def _fault_bytes(self, place: str, span: Span) -> float | None:
         faults = self._growth("process", place, "major_faults", span)
         return None if faults is None else faults * PAGE_BYTES

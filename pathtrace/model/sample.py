@@ -71,11 +71,6 @@ class Sample(NamedTuple):
     load_ns: int = -1
     """How long the server loaded its model for this request; 0: the model was in memory already."""
 
-    @property
-    def queued_ns(self) -> int:
-        """Waited for a worker."""
-        return self.start_ns - self.intended_ns
-
 
 # Column name -> numpy type code. One record is these fields, packed, little-endian (format 1).
 SAMPLE_COLUMNS: tuple[tuple[str, str], ...] = (

@@ -5,7 +5,6 @@ import asyncio
 import pytest
 
 from pathtrace.model.run import Ceiling
-from pathtrace.probes.sample_cost import measure_sample_ns
 from pathtrace.probes.tracer import TracerProbe
 
 MILLISECOND = 1_000_000
@@ -52,15 +51,3 @@ def test_an_error_of_the_exercise_is_not_hidden() -> None:
 
     with pytest.raises(OSError, match="gone"):
         asyncio.run(TracerProbe("tracer:index/0", exercise, Stopwatch()).measure())
-
-
-def test_the_cost_of_a_sample_is_the_median_over_batches() -> None:
-    clock = Stopwatch()
-    taken = 0
-
-    def take() -> None:
-        nonlocal taken
-        taken += 1
-        clock.now_ns += 50_000_000 if taken == 3 else 1200
-
-    assert measure_sample_ns(take, clock) == 1200.0
