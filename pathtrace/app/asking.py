@@ -42,7 +42,8 @@ class Answered:
     @property
     def known(self) -> bool:
         """False if what was recorded does not tell of some flow."""
-        return all(flow.after_s is not None for flow in self.prediction.flows)
+        told = all(flow.after_s is not None for flow in self.prediction.flows)
+        return told and not self.prediction.unmeasured
 
 
 @dataclass(frozen=True, slots=True)

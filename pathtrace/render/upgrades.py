@@ -155,8 +155,9 @@ def _unknowns(found: Upgrades) -> Iterator[RenderableType]:
 
 
 def _not_known(found: Upgrades) -> tuple[Unknown, ...]:
-    """Of what is worth it, each once."""
-    return tuple(dict.fromkeys(one for each in found.ranked for one in each.prediction.unknowns))
+    """Of what is worth it and of what nothing can be said of, each once."""
+    worth = (one for each in found.ranked for one in each.prediction.unknowns)
+    return tuple(dict.fromkeys((*worth, *found.unsaid)))
 
 
 def _bounds(found: Upgrades) -> Iterator[RenderableType]:

@@ -18,7 +18,7 @@ from pathtrace.analysis.predicting.questions import Question, answer
 from pathtrace.analysis.predicting.rescaling import MOVES, crossing_stages
 from pathtrace.analysis.ranking import TRIVIAL_S
 from pathtrace.analysis.study import FlowStudy
-from pathtrace.model.prediction import Changed, Price, SelfCheck, Upgrade, Upgrades
+from pathtrace.model.prediction import Changed, Price, SelfCheck, Unknown, Upgrade, Upgrades
 from pathtrace.model.report import Report
 from pathtrace.model.run import Run
 from pathtrace.model.sample import SampleTable
@@ -68,6 +68,7 @@ def upgrades(
         stand_ins=base.stand_ins,
         median_only=run is not whole,
         left_out=len(candidates) - len(fitting),
+        unsaid=(*base.unknowns, *asking.unsaid),
     )
 
 
@@ -84,11 +85,14 @@ class _Asking:
         self._waiting = frozenset(
             flow.name for flow in report.flows if flow.waits == "people" and not flow.within_acceptable_wait
         )
+        self.unsaid: list[Unknown] = []
+        """What would have to be known of candidates of which nothing can be said."""
 
     def upgrade(self, candidate: Candidate) -> Upgrade | None:
         """None where nothing can be said of it."""
         found = answer(self._run, self._report, Question(candidate.settings))
         if any(flow.after_s is None for flow in found.flows):
+            self.unsaid += found.unknowns
             return None
         people_s = sum(flow.seconds_per_day_saved for flow in found.flows if flow.name in self._waiting)
         price = _price(candidate, self._prices)

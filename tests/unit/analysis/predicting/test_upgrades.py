@@ -143,3 +143,10 @@ def test_in_another_currency_the_order_is_the_same(times: float) -> None:
     prices = {"lan": 100.0, "lan=10GbE": 300.0, "disk:weights": 50.0}
     dearer = {name: amount * times for name, amount in prices.items()}
     assert order(ranked(far.run(FULL), **dearer)) == order(ranked(far.run(FULL), **prices))
+
+
+def test_what_would_have_to_be_known_to_try_more_is_said() -> None:
+    """A server that does not tell how long it loaded its model."""
+    found = ranked(answered(None))
+    assert [each.what for each in found.unsaid] == ["how long model loaded its model"]
+    assert found.ranked == ()
