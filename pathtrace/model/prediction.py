@@ -112,7 +112,7 @@ class Prediction:
     stand_ins: tuple[str, ...] = ()
     """Places of these flows whose data or work pathtrace made up itself."""
     unmeasured: tuple[str, ...] = ()
-    """Flows of the scenario that no repeat of the run measured to its end, so that nothing is said of them."""
+    """Flows that no repeat of the run measured to its end, so that nothing is said of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,5 +162,5 @@ class Upgrades:
     left_out: int = 0
     """Changes that were not tried, since the run is too large for it."""
     unsaid: tuple[Unknown, ...] = ()
-    """What would have to be known to say anything of changes that might make sense, and of flows that were not
-    measured to their end."""
+    """What would have to be known to say anything of changes that might make sense, and of flows that were
+    not measured to their end."""
