@@ -73,7 +73,7 @@ async def keep(draft: Draft, doubts: tuple[Caveat, ...], clock: Clock) -> Scanne
         told = told_by(report)
         untold = await tell(report, draft.scenario, kept.document(report, told))
         kept.doubt(untold)
-        kept.prune()
+        kept.prune(past)
         document = kept.document(report, () if reached_nobody(draft.scenario, untold) else told)
         kept.write(document)
     return Scanned(report, document, kept.folder, draft.run, tuple(kept.caveats), kept.error, kept.compared)
@@ -195,11 +195,12 @@ class _Keeping:
         except StoreError as error:
             self._refused(error)
 
-    def prune(self) -> None:
+    def prune(self, past: Past) -> None:
+        """Of the same scenario only: others say themselves how long theirs are kept."""
         from pathtrace.store.retention import prune
 
-        store = self._draft.store
+        store, own = self._draft.store, {each.id for each in past.nights}
         try:
-            prune(store, self._draft.scenario.keep_s, datetime.now(UTC), living(store))
+            prune(store, own, self._draft.scenario.keep_s, datetime.now(UTC), living(store))
         except RunFileError as error:
             self.doubt((Caveat(UNPRUNED, f"old samples are kept: {error}", error.hint),))

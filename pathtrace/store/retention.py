@@ -26,10 +26,13 @@ _LONGEST_GAP = timedelta(days=60)
 """Between two runs: a longer one may be a clock that is wrong, and what is deleted for it is gone."""
 
 
-def prune(store: Path, keep_s: float, now: datetime, running: Collection[str]) -> tuple[str, ...]:
+def prune(
+    store: Path, own: Collection[str], keep_s: float, now: datetime, running: Collection[str]
+) -> tuple[str, ...]:
     """Delete the samples of runs that are older than ``keep_s``; the ids of those runs. RunFileError.
 
-    ``running``: ids of runs that are under way. That it was done is written down before it is, so that a
+    ``own``: ids of the runs that this holds for, a scenario's; others in the store keep theirs. ``running``:
+    ids of runs that are under way. That it was done is written down before it is, so that a
     crash leaves no run that only looks damaged; the next time deletes the rest. What cannot be deleted is
     left for the next time too; so is all, where the last run comes so late that the clock may be wrong.
     Runs that a clock had named for later do not count.
@@ -38,7 +41,8 @@ def prune(store: Path, keep_s: float, now: datetime, running: Collection[str]) -
     if _comes_late(ids[-2:]):
         return ()
     oldest = now - timedelta(seconds=keep_s)
-    old = [run for run in ids[:-1] if _is_before(run, oldest) and run not in running]
+    mine = [run for run in ids if run in own]
+    old = [run for run in mine[:-1] if _is_before(run, oldest) and run not in running]
     return tuple(run for run in old if _prune(store / run, now))
 
 

@@ -278,7 +278,7 @@ def test_of_a_pruned_run_what_was_written_is_shown(store: Path, capsys: Capture)
     folder = store / run_id(0)
     (folder / "report.md").write_text("# lab\n\nindex took 1.96 s\n")
     (folder / RAW[0]).write_text("x")
-    assert prune(store, 86_400.0, at(60), ()) == (run_id(0),)
+    assert prune(store, (run_id(0), run_id(1)), 86_400.0, at(60), ()) == (run_id(0),)
     assert main(["show", run_id(0)]) == 0
     captured = capsys.readouterr()
     assert captured.out == "# lab\n\nindex took 1.96 s\n"

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pathtrace.model.history import Note
 from pathtrace.store import files
+from pathtrace.store.find import run_ids
 from pathtrace.store.index import History
 from pathtrace.store.marks import attach, change_marks
 from pathtrace.store.moments import next_name
@@ -40,7 +41,7 @@ def main(store: Path, first: int) -> None:
             if night % 7 == 6:
                 history.rebuild()
             say("nights", Path(str(len(history.entries()))))
-        for run in prune(store, KEEP_S, at(night), ()):
+        for run in prune(store, run_ids(store), KEEP_S, at(night), ()):
             say("pruned", store / run)
 
 
