@@ -130,7 +130,7 @@ def holder(path: Path) -> str:
             said = json.loads(file.read(_MOST_BYTES))
         pid, host, scenario = int(said["pid"]), str(said["host"]), str(said["scenario"])
         since = datetime.fromisoformat(str(said["since"])).astimezone()
-    except (OSError, ValueError, KeyError, TypeError):
+    except (KeyError, OSError, OverflowError, RecursionError, TypeError, ValueError):
         return "another scan"
     words = f"the scan of {scenario} (pid {pid} on {host}, since {since:%H:%M:%S})"
     return words if words.isprintable() and len(words) <= 4 * _LONGEST else "another scan"

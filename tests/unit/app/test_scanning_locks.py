@@ -74,7 +74,14 @@ def test_a_lock_file_that_was_tidied_away_meanwhile_lets_nobody_in_twice(tmp_pat
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{}", "[1]", '{"pid": 1, "host": "a\\u001b[31m", "since": "2026-01-01T02:00:00", "scenario": ""}'],
+    [
+        "",
+        "{}",
+        "[1]",
+        "[" * 2000,
+        '{"pid": 1, "host": "a\\u001b[31m", "since": "2026-01-01T02:00:00", "scenario": ""}',
+        '{"pid": 1, "host": "nas", "since": "0001-01-01T00:00:00+23:59", "scenario": ""}',
+    ],
 )
 def test_what_stands_in_a_lock_file_is_not_trusted(tmp_path: Path, text: str) -> None:
     (tmp_path / "lock").write_text(text)
