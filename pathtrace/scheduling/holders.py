@@ -71,7 +71,7 @@ class SystemdHolder:
         return systemd.add(self._manager, job.name, units.units(job, times, self.scope))
 
     def removal(self, name: str) -> tuple[Written, ...]:
-        return tuple(Written(path, None) for path in self._files(name))
+        return tuple(Written(str(path), None) for path in systemd.own_files(self._manager, name))
 
     def remove(self, name: str) -> tuple[str, ...]:
         return systemd.remove(self._manager, name)

@@ -116,16 +116,23 @@ def _as_before(owner: Manager, name: str, before: Mapping[Path, bytes | None]) -
 
 
 def remove(owner: Manager, name: str) -> tuple[str, ...]:
-    """Stop the timer, take both files and the link away, and say what is left to type. A scan goes on."""
+    """Stop the timer, take our files and the link away, and say what is left to type. A scan goes on."""
     if owner.runs:
         programs.run(owner.command("disable", "--now", f"{name}.timer"))
-    for path in (owner.link(name), owner.timer(name), owner.service(name)):
+    for path in (owner.link(name), *own_files(owner, name)):
         writing.take_away(path)
     reload = owner.command("daemon-reload")
     if owner.runs:
         _ask(reload)
         return ()
     return (" ".join(reload),) if BOOTED.is_dir() else ()
+
+
+def own_files(owner: Manager, name: str) -> tuple[Path, ...]:
+    """What ``remove`` takes away of a timer that was found: a service that others put there stays."""
+    service = writing.read(owner.service(name))
+    mine = service is not None and service.startswith(HEAD.encode())
+    return (owner.service(name), owner.timer(name)) if mine else (owner.timer(name),)
 
 
 def found(owner: Manager) -> Iterator[tuple[str, TimerSays]]:

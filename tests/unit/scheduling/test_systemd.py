@@ -11,7 +11,7 @@ import pytest
 from pathtrace.errors import UsageError
 from pathtrace.model.schedule import USER
 from pathtrace.scheduling import programs
-from pathtrace.scheduling.systemd import Manager, add
+from pathtrace.scheduling.systemd import Manager, add, own_files, remove
 from pathtrace.scheduling.units import HEAD, Units
 
 NAME = "pathtrace-scan-lab-01234567"
@@ -39,3 +39,17 @@ def test_what_cannot_be_started_leaves_files_and_link_as_they_were(
     assert owner.link(NAME).is_symlink() == (before is not None)
     assert not owner.service(NAME).exists()
     assert (owner.timer(NAME).read_text() if owner.timer(NAME).exists() else None) == before
+
+
+@pytest.mark.parametrize("service", [UNITS.service, "mine\n", None])
+def test_a_service_that_is_not_ours_stays(tmp_path: Path, service: str | None) -> None:
+    owner = Manager(USER, tmp_path, runs=False)
+    owner.timer(NAME).write_text(UNITS.timer)
+    if service is not None:
+        owner.service(NAME).write_text(service)
+    ours = service == UNITS.service
+    files = (owner.service(NAME), owner.timer(NAME)) if ours else (owner.timer(NAME),)
+    assert own_files(owner, NAME) == files
+    remove(owner, NAME)
+    assert not owner.timer(NAME).exists()
+    assert owner.service(NAME).exists() == (service == "mine\n")
