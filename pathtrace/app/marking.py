@@ -64,7 +64,7 @@ def note(store: Path, name: str, saying: Saying, now: datetime) -> Said:
         before.append(marks)
         return replace(
             marks,
-            label=marks.label if saying.label is None else saying.label,
+            label=marks.label if saying.label is None else redact_urls(saying.label),
             pinned=marks.pinned if saying.pinned is None else saying.pinned,
             notes=(*marks.notes, *notes),
         )

@@ -52,7 +52,7 @@ def command(
     done = [
         *(["noted"] if text else []),
         *(f"attached {name}" for name in said.attached),
-        *([f"labelled {label}"] if label else []),
+        *([f"labelled {said.marks.label}"] if label else []),
         *([] if pin is None else [_pinned(said.before.pinned, pin)]),
     ]
     streams.say(f"{said.run}: {', '.join(done)}")

@@ -215,6 +215,12 @@ def test_a_run_is_labelled_later_and_found_by_it(store: Path, tmp_path: Path, ca
     assert (store / run_id(29) / "attached" / "cable.jpg").read_bytes() == b"JFIF"
 
 
+def test_a_password_in_a_label_is_not_kept(store: Path, capsys: Capture) -> None:
+    assert main(["note", "last", "--label", "smb://me:hunter2@nas/x"]) == 0
+    assert capsys.readouterr().err == f"{run_id(29)}: labelled smb://me:***@nas/x\n"
+    assert "hunter2" not in (store / run_id(29) / "marks.json").read_text()
+
+
 def test_a_label_that_reads_like_a_path_is_found_too(store: Path, capsys: Capture) -> None:
     assert main(["note", "last", "--label", "vlan/10"]) == 0
     assert main(["note", "vlan/10", "--pin"]) == 0
