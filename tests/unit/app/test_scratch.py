@@ -147,7 +147,8 @@ def test_a_run_that_died_before_it_could_say_who_it_is_is_dead(tmp_path: Path) -
 def test_a_claim_that_somebody_looks_at_while_it_is_made_is_locked_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    note, looking = tmp_path / ".scratch" / f"{RUN}.owner", []
+    note = tmp_path / ".scratch" / f"{RUN}.owner"
+    looking: list[int] = []
 
     def looked_at_first(descriptor: int) -> bool:
         if not looking:
