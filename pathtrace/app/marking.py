@@ -10,7 +10,7 @@ from pathlib import Path
 from pathtrace.errors import UsageError
 from pathtrace.model.history import HistoryEntry, Note
 from pathtrace.store.index import History
-from pathtrace.store.marks import Marks, attach, change_marks
+from pathtrace.store.marks import Marks, attach, change_marks, read_marks
 from pathtrace.store.moments import written
 
 
@@ -49,6 +49,7 @@ def note(store: Path, name: str, saying: Saying, now: datetime) -> Said:
     from pathtrace.store.find import resolve_night
 
     folder = resolve_night(store, name)
+    read_marks(folder)  # what cannot be added to is told before anything is copied
     attached = tuple(attach(folder, file) for file in saying.files)
     at = now.astimezone(UTC).replace(microsecond=0)
     texts = [redact_urls(saying.text or "")] + [""] * max(0, len(attached) - 1)
@@ -95,7 +96,6 @@ def choose_baseline(store: Path, name: str, now: datetime) -> Chosen:
 def clear_baseline(store: Path, name: str) -> tuple[str, bool]:
     """The run's id, and whether it was one. RunFileError, StoreError."""
     from pathtrace.store.find import resolve
-    from pathtrace.store.marks import read_marks
 
     folder = resolve(store, name)
     was = read_marks(folder).baseline is not None
