@@ -116,7 +116,7 @@ def _say_much(done: int, of: int) -> None:
 
 
 def _write_table(past: Past, path: Path) -> None:
-    """The whole file or none; on standard output where it is called ``-``. StoreError."""
+    """Into a file, or to standard output where that is called ``-``. StoreError."""
     import csv
     import io
 
