@@ -19,7 +19,7 @@ from pathtrace.app.scanning_locks import ScanLocks, lock_folder
 from pathtrace.app.scanning_night import Draft, Scanned, keep
 from pathtrace.app.scanning_turn import Patience, wait_for_turn
 from pathtrace.app.scratch import remove_abandoned
-from pathtrace.app.telling import tell_start, with_stated_ways
+from pathtrace.app.telling import tell_start
 from pathtrace.errors import PathtraceError
 from pathtrace.model.history import FAILED, INTERRUPTED, SKIPPED
 from pathtrace.model.report import Caveat
@@ -55,7 +55,6 @@ async def scan(
     probing: Probing,
 ) -> Scanned:
     """One night. What ended it is in the result, not raised, so that it can be kept and told first."""
-    scenario = with_stated_ways(scenario, environ)
     began = _Began(scenario, store, datetime.now(UTC), clock())
     with ScanLocks(store, lock_folder(environ), scenario.name) as locks:
         try:
