@@ -193,6 +193,8 @@ class Comparison:
     caveats: tuple[str, ...] = ()
     cost: Cost | None = None
     """None: nobody said a price."""
+    unscored: tuple[str, ...] = ()
+    """Why no prediction that was kept stands beside the fact; empty where one does, or none is kept."""
 
 
 @dataclass(frozen=True, slots=True)

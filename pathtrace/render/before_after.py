@@ -17,6 +17,8 @@ from pathtrace.render.markdown import NOT_STATED, escaped, section, table
 from pathtrace.units import format_duration
 
 RANKED = 3
+REASONS = 5
+"""Why predictions that were kept do not fit: of what did change first."""
 DOUBTS = 12
 """Caveats of the later run that are told here; its own page has them all."""
 
@@ -49,14 +51,26 @@ def _head(whole: Comparison, after: Run) -> Iterator[str]:
 
 def _prediction(whole: Comparison, before: Run) -> Iterator[str]:
     yield from section("Prediction")
+    if whole.unscored:
+        yield from _unscored(whole.unscored, before)
+        return
     if not whole.predictions:
         yield (
-            "None of this change was made before the later run. `pathtrace whatif RUN --set WHAT=VALUE` "
-            f"makes one and keeps it with its run, here {escaped(before.id)}."
+            f"None is kept with the earlier run, {escaped(before.id)}. "
+            "`pathtrace whatif RUN --set WHAT=VALUE` makes one and keeps it there; "
+            "made before the change, it stands here beside the fact."
         )
         return
     header = ("flow", "predicted", "range", "came", "off by", "")
     yield from table(header, [_foretold(each) for each in whole.predictions])
+
+
+def _unscored(reasons: Sequence[str], before: Run) -> Iterator[str]:
+    yield f"None of those kept with the earlier run, {escaped(before.id)}, can be held against this change:"
+    yield ""
+    yield from (f"- {escaped(text)}" for text in reasons[:REASONS])
+    if len(reasons) > REASONS:
+        yield f"- and {len(reasons) - REASONS} more reasons of others"
 
 
 def _foretold(each: Prediction) -> tuple[str, ...]:

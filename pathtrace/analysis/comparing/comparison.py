@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
+from pathtrace.analysis.comparing.arrival import Seen
 from pathtrace.analysis.comparing.change_cost import bought, change_cost
 from pathtrace.analysis.comparing.comparability import (
     layer_facts,
@@ -23,7 +24,7 @@ from pathtrace.analysis.comparing.ratios import compare_times, spread_of
 from pathtrace.analysis.comparing.repeat_times import FlowTimes, repeat_times
 from pathtrace.analysis.comparing.run_facts import Facts, setup_facts, workload_facts
 from pathtrace.analysis.comparing.same_output import same_output
-from pathtrace.analysis.comparing.scoring import fitting, scored
+from pathtrace.analysis.comparing.scoring import fitting, scored, unscored
 from pathtrace.model.comparison import (
     ActivityPair,
     Compared,
@@ -102,16 +103,19 @@ def _with_times(
 ) -> Comparison:
     days = {each.name: between_runs(each.medians_s) for each in history}
     times = (repeat_times(before.run), repeat_times(after.run))
-    foretold = fitting(predictions, whole.differences, changed, after.run)
+    seen = Seen(whole.differences, changed, after.run)
+    foretold = fitting(predictions, seen)
     paid = foretold.price if foretold is not None else None
     floors = _Floors(days, whole.activity, before.run.id == after.run.id)
     flows = tuple(_flows(before.report, after.report, times, floors))
+    beside = scored(foretold, flows)
     done = replace(
         whole,
         flows=flows,
         hops=tuple(_hops(before.report, after.report, times, floors)),
         output=same_output(before.run, before.report, after.run, after.report, work),
-        predictions=scored(foretold, flows),
+        predictions=beside,
+        unscored=() if beside else unscored(predictions, foretold, flows, seen),
         cost=change_cost(prices, paid, bought(whole.differences, changed), before.report, flows),
         caveats=tuple(_doubts(before.run, after.run, whole, changed, days)),
     )

@@ -8,37 +8,29 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from pathtrace.analysis.comparing.arrival import Missing, Seen, missing
 from pathtrace.model.comparison import (
     Compared,
-    Difference,
     Foretold,
-    ForetoldChange,
     Prediction,
     StoredPrediction,
 )
-from pathtrace.model.run import Run
-from pathtrace.model.scenario import Link
+from pathtrace.units import format_duration
 
 UNCHANGED = 0.01
 """A flow that was predicted to stay as it is has nothing to be scored."""
 SAME_TIME = 0.05
 """A prediction starts from the same run: its time before is the comparison's, or it is of something else."""
-SAME_SPEED = 1e-3
 
 
-def fitting(
-    predictions: Sequence[StoredPrediction],
-    differences: Sequence[Difference],
-    changed: Sequence[str],
-    after: Run,
-) -> StoredPrediction | None:
+def fitting(predictions: Sequence[StoredPrediction], seen: Seen) -> StoredPrediction | None:
     """Of those whose every change came, the one with the most changes; of several the latest."""
     found = [
         each
         for each in predictions
-        if each.at < after.started_at
+        if _in_time(each, seen)
         and each.changes
-        and all(_came(change, differences, changed, after) for change in each.changes)
+        and all(missing(change, seen) is None for change in each.changes)
     ]
     most = max((len(each.changes) for each in found), default=0)
     return next((each for each in reversed(found) if len(each.changes) == most), None)
@@ -54,66 +46,58 @@ def scored(prediction: StoredPrediction | None, flows: Sequence[Compared]) -> tu
     return tuple(found for each, flow in pairs if (found := _beside(each, flow)) is not None)
 
 
-def _beside(foretold: Foretold, flow: Compared) -> Prediction | None:
-    if not flow.after_s or not flow.before_s or foretold.expected_s <= 0:
-        return None
+def unscored(
+    predictions: Sequence[StoredPrediction],
+    fits: StoredPrediction | None,
+    flows: Sequence[Compared],
+    seen: Seen,
+) -> tuple[str, ...]:
+    """Why none of those kept stands beside the fact, each reason once: of what did change first, the latest
+    first. ``fits``: the one whose changes came."""
+    if fits is not None:
+        return tuple(_unlike_fact(fits, flows))
+    touched: list[str] = []
+    others: list[str] = []
+    for each in reversed(predictions):
+        found = _unfit(each, seen)
+        (touched if found.touched else others).append(found.text)
+    return tuple(dict.fromkeys((*touched, *others)))
+
+
+def _unfit(prediction: StoredPrediction, seen: Seen) -> Missing:
+    if not _in_time(prediction, seen):
+        return Missing(f"that of {prediction.at} was made after the later run began", False)
+    found = [why for change in prediction.changes if (why := missing(change, seen)) is not None]
+    both = "; ".join(why.text for why in found)
+    return Missing(both or f"that of {prediction.at} is about no change", any(why.touched for why in found))
+
+
+def _unlike_fact(prediction: StoredPrediction, flows: Sequence[Compared]) -> Iterator[str]:
+    actual = {flow.name: flow for flow in flows}
+    for each in prediction.flows:
+        yield f"{each.flow}: {_not_beside(each, actual.get(each.flow))}"
+    if not prediction.flows:
+        yield "of the change that came nothing could be told"
+
+
+def _in_time(prediction: StoredPrediction, seen: Seen) -> bool:
+    return prediction.at < seen.after.started_at
+
+
+def _not_beside(foretold: Foretold, flow: Compared | None) -> str | None:
+    """Why a flow has nothing to be scored; None if it has."""
+    if flow is None or not flow.after_s or not flow.before_s or foretold.expected_s <= 0:
+        return "was not measured in both runs"
     if math.isclose(foretold.before_s, foretold.expected_s, rel_tol=UNCHANGED):
-        return None
+        return "was predicted to stay as it is"
     if not math.isclose(foretold.before_s, flow.before_s, rel_tol=SAME_TIME):
+        was, took = format_duration(foretold.before_s), format_duration(flow.before_s)
+        return f"was predicted from {was}, and the earlier run took {took}"
+    return None
+
+
+def _beside(foretold: Foretold, flow: Compared) -> Prediction | None:
+    if _not_beside(foretold, flow) is not None or flow.after_s is None:
         return None
     error = flow.after_s / foretold.expected_s - 1
     return Prediction(flow.name, foretold.expected_s, foretold.low, foretold.high, flow.after_s, error)
-
-
-def _came(
-    change: ForetoldChange, differences: Sequence[Difference], changed: Sequence[str], after: Run
-) -> bool:
-    """True if what was predicted about differs now (or was said to), and to the value that was asked for.
-
-    A setting of a place is its own cause, and says nothing of the disk below: ``library.batch``.
-    """
-    kind, _, name = change.resource.rpartition(":")
-    if not kind:
-        value = change.after if isinstance(change.after, str) else f"{change.after:g}"
-        return any(each.what == name and each.after == value for each in differences)
-    if isinstance(change.after, str):
-        return False
-    subject, _, part = name.partition(".")
-    matter = [each for each in differences if each.matters]
-    said = {subject, change.resource, f"{kind}:{subject}"}
-    if kind == "link":
-        fresh = {each.what.removesuffix(".hosts") for each in matter if each.before is None}
-        said.update(
-            link.name for link in after.scenario.links if link.name in fresh and _joins(link, subject)
-        )
-        if not (_is_of_latency(said, matter) if part else _has_speed(after, said, change.after)):
-            return False
-    moved = {each.what.partition(".")[0] for each in matter if kind == "disk" and each.cause != each.what}
-    return bool(said & {*(each.cause for each in matter), *moved, *changed})
-
-
-def _joins(link: Link, subject: str) -> bool:
-    """True of a link between the two hosts by which one that was not there yet was called."""
-    return subject in ("-".join(link.hosts), "-".join(reversed(link.hosts)))
-
-
-def _is_of_latency(links: set[str], matter: Sequence[Difference]) -> bool:
-    """False where one of these links carries more or less than it did: that is another change."""
-    return not any(each.cause in links and each.what.endswith(".speed") for each in matter)
-
-
-def _has_speed(after: Run, links: set[str], bytes_per_s: float) -> bool:
-    """False where the later run's scenario, or else the card, has another speed than was predicted with."""
-    mine = [link for link in after.scenario.links if link.name in links]
-    declared = [link.speed_bytes_per_s for link in mine if link.speed_bytes_per_s is not None]
-    speeds = declared or [speed for link in mine for speed in _negotiated(after, link)]
-    return all(math.isclose(speed, bytes_per_s, rel_tol=SAME_SPEED) for speed in speeds)
-
-
-def _negotiated(run: Run, link: Link) -> Iterator[float]:
-    """Of the cards of this host by which the link's other hosts are reached."""
-    here = next((host for host in run.environment.hosts if host.name == run.scenario.here.name), None)
-    used = {route.interface for route in run.routes if route.host in link.hosts}
-    for interface in here.interfaces if here is not None else ():
-        if interface.name in used and interface.speed_bytes_per_s is not None:
-            yield interface.speed_bytes_per_s

@@ -22,7 +22,7 @@ from pathtrace.analysis.limiting.network_evidence import (
     route_of,
 )
 from pathtrace.analysis.summary import StageFigures
-from pathtrace.model.run import Ceiling
+from pathtrace.model.run import Ceiling, Interface
 from pathtrace.units import NANOSECONDS_PER_SECOND, format_link, format_rate, format_ratio
 
 _BEST_FIRST = ("measured", "computed", "declared", "nominal")
@@ -177,8 +177,12 @@ def impossible_text(evidence: Evidence, place: str, ceiling: Ceiling) -> str | N
 
 
 def negotiated_speed(evidence: Evidence, interface: str | None) -> float | None:
+    """Bytes per second of a real network card of this host."""
+    return card_speed(interface_facts(evidence, interface))
+
+
+def card_speed(facts: Interface | None) -> float | None:
     """Bytes per second of a real network card; None of virtual ones, whose figure means nothing."""
-    facts = interface_facts(evidence, interface)
     if facts is None or facts.kind != "ethernet" or facts.driver in ("veth", "virtio_net", "tun", "bridge"):
         return None
     return facts.speed_bytes_per_s

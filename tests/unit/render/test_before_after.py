@@ -43,9 +43,20 @@ def test_the_page_goes_from_the_question_over_prediction_and_change_to_the_fact(
 
 def test_without_a_prediction_it_says_how_to_make_one() -> None:
     text = page(replace(WHOLE, predictions=()))
-    assert (
-        "None of this change was made before the later run. `pathtrace whatif RUN --set WHAT=VALUE`" in text
-    )
+    assert f"None is kept with the earlier run, {WHOLE.before.id}. `pathtrace whatif RUN --set" in text
+
+
+def test_predictions_that_do_not_fit_are_told_with_the_reason_and_none_is_said_to_be_missing() -> None:
+    reasons = ("lan = 10 Gbit/s was predicted, and its card eth0 has 1 Gbit/s", *"abcdef")
+    text = page(replace(WHOLE, predictions=(), unscored=reasons))
+    part = text[text.index("## Prediction") : text.index("## Change")]
+    assert part.splitlines()[2:-1] == [
+        f"None of those kept with the earlier run, {WHOLE.before.id}, can be held against this change:",
+        "",
+        "- lan = 10 Gbit/s was predicted, and its card eth0 has 1 Gbit/s",
+        *(f"- {letter}" for letter in "abcd"),
+        "- and 2 more reasons of others",
+    ]
 
 
 def test_where_nothing_differs_that_is_said() -> None:
