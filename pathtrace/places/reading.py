@@ -191,7 +191,8 @@ class Reading:
             return _failed(block, start, self._clock(), 0, -1, error)
         if self._passed(block, _NOTHING):
             closed = self._clock()
-        times = opened - start, end - start if got else -1, closed - end, _CPU.since_last()
+        cpu = min(_CPU.since_last(), closed - start)  # a thread may have done other work in between
+        times = opened - start, end - start if got else -1, closed - end, cpu
         fault = None if got == size else _shrank(block, offset + got)
         return Done(start, closed - start, got, (), *times, fault=fault)
 
