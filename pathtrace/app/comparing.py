@@ -41,10 +41,17 @@ def compare_runs(
         return Measured(run, analyse(run))
 
     first, others = measured(before), [measured(name) for name in afters]
-    history = like_times(store, first.run, start_of(first.run))
+    start, apart = start_of(first.run), {other.run.id for other in others}
     predictions = stored_predictions(resolve(store, before))
     found = [
-        compare(first, other, changed=changed, history=history, predictions=predictions, prices=prices)
+        compare(
+            first,
+            other,
+            changed=changed,
+            history=like_times(store, first.run, start, until=other.run.id, apart=apart),
+            predictions=predictions,
+            prices=prices,
+        )
         for other in others
     ]
     reasons = [(each.after.id, reason) for each in found for reason in each.reasons]

@@ -4,8 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pathtrace.model.comparison import LikeTimes
 from pathtrace.store.history import MOST, like_times
+from tests.unit.store import nights
 from tests.unit.store.example import RUN
 
 START = "as-is"
@@ -98,3 +101,47 @@ def test_of_an_index_of_a_newer_version_nothing_is_needed(tmp_path: Path) -> Non
         db.execute("PRAGMA user_version=99")
     db.close()
     assert like_times(tmp_path, run, START) == known
+
+
+def on_the_night(number: int, index_s: float, speed: float = 312_500_000.0) -> tuple[Any, Any]:
+    """Facts and document of a run whose card has that speed, whatever its scenario says."""
+    environment = nights.facts(number)["environment"] | {
+        "hosts": [nights.host("workstation", "Linux 6.12", speed)]
+    }
+    told = nights.facts(number, environment=environment, starts=[{"repeat": 0, "start": START}])
+    flows = [{"name": "index", "duration_s": {"median": index_s, "low": index_s, "high": index_s}}]
+    return told, LIKE | {"flows": flows, "hops": []}
+
+
+@pytest.mark.parametrize("newer", [False, True], ids=["from the index", "from the documents"])
+def test_like_runs_between_the_two_count_and_those_held_against_it_do_not(
+    tmp_path: Path, newer: bool
+) -> None:
+    for number in range(6):
+        nights.keep_run(tmp_path, number, *on_the_night(number, 2.0 + number))
+    if newer:
+        with sqlite3.connect(tmp_path / "history.sqlite") as db:
+            db.execute("PRAGMA user_version=99")
+        db.close()
+    run, after = replace(RUN, id=nights.run_id(1)), nights.run_id(4)
+    assert like_times(tmp_path, run, START) == (LikeTimes("index", (2.0, 3.0)),)
+    between = like_times(tmp_path, run, START, until=after, apart={after})
+    assert between == (LikeTimes("index", (2.0, 3.0, 4.0, 5.0)),)
+    earlier = nights.run_id(0)
+    assert like_times(tmp_path, run, START, until=earlier, apart={earlier}) == (LikeTimes("index", (3.0,)),)
+    both = {nights.run_id(2), after}
+    assert like_times(tmp_path, run, START, until=after, apart=both)[0].medians_s == (2.0, 3.0, 5.0)
+
+
+@pytest.mark.parametrize("newer", [False, True], ids=["from the index", "from the documents"])
+def test_a_run_behind_another_card_is_no_like_one_though_the_scenario_says_so(
+    tmp_path: Path, newer: bool
+) -> None:
+    for number, speed in enumerate((312_500_000.0, 312_500_000.0, 1.25e9)):
+        nights.keep_run(tmp_path, number, *on_the_night(number, 2.0 + number, speed))
+    if newer:
+        with sqlite3.connect(tmp_path / "history.sqlite") as db:
+            db.execute("PRAGMA user_version=99")
+        db.close()
+    run = replace(RUN, id=nights.run_id(0))
+    assert like_times(tmp_path, run, START, until=nights.run_id(3))[0].medians_s == (2.0, 3.0)
