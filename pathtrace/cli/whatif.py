@@ -58,8 +58,9 @@ def command(
 
     Plays the operations of a stored run again with the change, held by the next
     thing that is full. What can be set: a link (lan=10GbE), its round trip
-    (lan.latency=0.2ms), a disk (disk:archive=500MB/s), a place's batch, depth,
-    workers or access (library.batch=500), a model in memory (model.loaded=true).
+    (lan.latency=0.2ms), a disk (disk:archive=500MB/s), what a commit takes
+    (commit:library=0.5ms), a place's batch, depth, workers or access
+    (library.batch=500), a model in memory (model.loaded=true).
     The prediction is kept with the run.
 
     \b

@@ -15,6 +15,7 @@ class Changed(StrEnum):
     LINK = "link"
     LATENCY = "latency"
     DISK = "disk"
+    COMMIT = "commit"
     BATCH = "batch"
     DEPTH = "depth"
     WORKERS = "workers"
@@ -29,7 +30,7 @@ class Change:
 
     kind: Changed
     resource: str
-    """``link:lan``, ``link:lan.latency``, ``disk:archive``, ``library.batch``."""
+    """``link:lan``, ``link:lan.latency``, ``disk:archive``, ``commit:library``, ``library.batch``."""
     subject: str
     """The link's or place's name."""
     before: float | None
@@ -49,7 +50,8 @@ class Change:
             return True
         if self.before is None:
             return False
-        return self.after <= self.before if self.kind is Changed.LATENCY else self.after >= self.before
+        shorter = self.kind in (Changed.LATENCY, Changed.COMMIT)
+        return self.after <= self.before if shorter else self.after >= self.before
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ def change_words(change: Change) -> str:
             return f"a round trip of {after} on {subject}"
         case Changed.DISK:
             return f"a disk of {after} under {subject}"
+        case Changed.COMMIT:
+            return f"commits in {after} at {subject}"
         case Changed.LOADED:
             return f"{subject} loaded"
         case _:

@@ -102,7 +102,7 @@ def test_what_the_run_does_not_tell_is_said_with_what_would_tell(store: Path) ->
     done = asked(store, "--set", "documents.access=direct")
     assert (done.code, done.err) == (3, "")
     assert done.out.startswith("access direct at documents: index not known.")
-    assert "pathtrace run, with `access: direct` at documents in the scenario" in done.out
+    assert "pathtrace run SCENARIO, with `access: direct` at documents" in done.out
 
 
 def test_a_value_from_outside_is_shown_and_kept_with_whose_word_it_is(store: Path) -> None:

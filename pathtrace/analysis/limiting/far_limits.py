@@ -93,7 +93,7 @@ def hung(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> L
     host = evidence.place(place).host
     small = f"small answers came from {host}: {format_bytes(sockets.received)} in all"
     return unknown(
-        (failed, small), f"run `pathtrace probe`: it finds the largest packet that passes to {host}"
+        (failed, small), f"`pathtrace probe SCENARIO` finds the largest packet that passes to {host}"
     )
 
 

@@ -120,7 +120,7 @@ def next_step(look: Look) -> str:
     if look.use.ceiling is None or look.use.ceiling.source in ("declared", "nominal"):
         return (
             f"run `pathtrace respond` on {host}, name it (`responder:` under hosts.{host}), then "
-            "`pathtrace probe`"
+            "`pathtrace run SCENARIO`"
         )
     if not is_seen(look.evidence, host):
         if described is not None and described.ssh:
@@ -132,5 +132,5 @@ def next_step(look: Look) -> str:
     if look.sockets is None:
         return "run on Linux, where the kernel tells of each connection"
     if look.evidence.ceiling(f"server:{look.place}") is None:
-        return f"run `pathtrace probe`: the disk and the server of {look.place} each alone"
+        return f"`pathtrace run SCENARIO` without --no-probes: the server of {look.place} alone"
     return f"read {look.place} with more at once (`depth`, `workers`): what fills up then is the limit"

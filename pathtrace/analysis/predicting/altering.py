@@ -28,6 +28,8 @@ class Course:
     took: Times
     held: Times
     workers: list[int]
+    finish: Times
+    """Of ``took``, the commits."""
     joined: dict[int, tuple[int, Times]] = field(default_factory=dict)
     """Per stage: how many of its operations become one, and what of each is then there once."""
     divided: dict[int, tuple[int, Times]] = field(default_factory=dict)
@@ -45,11 +47,11 @@ class Altered:
     @classmethod
     def of(cls, part: Execution, workers: tuple[int, ...]) -> Altered:
         took = part.elapsed.astype(np.float64)
-        held = np.zeros(len(part))
+        held, finish = np.zeros(len(part)), part.finish.astype(np.float64)
         return cls(
             part,
-            Course(took.copy(), held.copy(), list(workers)),
-            Course(took.copy(), held.copy(), list(workers)),
+            Course(took.copy(), held.copy(), list(workers), finish.copy()),
+            Course(took.copy(), held.copy(), list(workers), finish.copy()),
         )
 
     def rows(self, stage: int) -> Ints:
@@ -167,7 +169,7 @@ class Join:
 
     def apply(self, altered: Altered) -> None:
         for course, share in ((altered.better, self.most), (altered.worse, self.least)):
-            course.joined[self.stage] = (self.count, _apart_from_rows(altered.part, share))
+            course.joined[self.stage] = (self.count, _apart_from_rows(altered.part, course, share))
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,17 +185,36 @@ class Divide:
     rank: int = 0
 
     def apply(self, altered: Altered) -> None:
-        most = _apart_from_rows(altered.part, self.most)
+        most = _apart_from_rows(altered.part, altered.better, self.most)
         least: Times = np.minimum(most, self.least_s * NANOSECONDS_PER_SECOND)
         altered.better.divided[self.stage] = (self.count, least)
-        altered.worse.divided[self.stage] = (self.count, most)
+        worst = _apart_from_rows(altered.part, altered.worse, self.most)
+        altered.worse.divided[self.stage] = (self.count, worst)
 
 
-def _apart_from_rows(part: Execution, share: float) -> Times:
+def _apart_from_rows(part: Execution, course: Course, share: float) -> Times:
     """Nanoseconds of each operation: its set-up and commit, and a share of the time between."""
     ends = np.minimum(part.setup + part.finish, part.elapsed).astype(np.float64)
-    apart: Times = ends + share * (part.elapsed - ends)
-    return apart
+    apart: Times = ends + share * (part.elapsed - ends) + (course.finish - part.finish)
+    return np.maximum(0.0, apart)
+
+
+@dataclass(frozen=True, slots=True)
+class Recommit:
+    """A share of each operation's commit changes by a ratio; both as (share, ratio)."""
+
+    stage: int
+    better: tuple[float, float]
+    worse: tuple[float, float]
+    rank: int = -1
+    """Joining and dividing look at what commits then take."""
+
+    def apply(self, altered: Altered) -> None:
+        rows = altered.rows(self.stage)
+        for course, (share, ratio) in ((altered.better, self.better), (altered.worse, self.worse)):
+            grown = course.finish[rows] * share * (ratio - 1.0)
+            course.finish[rows] += grown
+            course.took[rows] = np.maximum(0.0, course.took[rows] + grown)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Knows names and units. What a change does is for ``rescaling`` and ``resetting``
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pathtrace.analysis.evidence import Evidence
@@ -15,7 +15,7 @@ from pathtrace.analysis.limiting.links import link_name
 from pathtrace.analysis.limiting.round_trips import is_mapped, trip_time
 from pathtrace.errors import UsageError
 from pathtrace.model.prediction import Change, Changed
-from pathtrace.model.scenario import Access, DatabaseSpec, FilesSpec, InferenceSpec, Place, UserSpec
+from pathtrace.model.scenario import Access, Action, DatabaseSpec, FilesSpec, InferenceSpec, Place, UserSpec
 from pathtrace.units import parse_duration, parse_rate
 
 MOST = 4096
@@ -56,7 +56,7 @@ def targets(evidence: Evidence) -> Mapping[str, Target]:
         latency = Target(Changed.LATENCY, f"link:{name}.latency", name, trip_s)
         found[f"{name}.latency"] = found[f"link:{name}.latency"] = latency
     for each in _used(evidence):
-        for target in _of_place(each, evidence):
+        for target in (*_of_place(each, evidence), *_commit(each, evidence)):
             found[target.resource] = target
     return found
 
@@ -105,6 +105,15 @@ def _of_place(place: Place, evidence: Evidence) -> list[Target]:
             return []
         case _:
             return [workers]
+
+
+def _commit(place: Place, evidence: Evidence) -> Iterator[Target]:
+    """Of places that something is stored in; now: what a sync takes alone."""
+    stages = [stage for flow in evidence.run.scenario.flows for stage in flow.stages]
+    if any(each.place == place.name and each.action in (Action.INSERT, Action.WRITE) for each in stages):
+        alone = evidence.ceiling(f"commit:{place.name}")
+        latency_s = alone.latency_s if alone else None
+        yield Target(Changed.COMMIT, f"commit:{place.name}", place.name, latency_s)
 
 
 def _access(place: Place, spec: FilesSpec, evidence: Evidence) -> str:
@@ -178,6 +187,7 @@ _VALUES: Mapping[Changed, tuple[Callable[[str], float], str]] = {
     Changed.LINK: (parse_rate, "bytes_per_s"),
     Changed.LATENCY: (parse_duration, "s"),
     Changed.DISK: (parse_rate, "bytes_per_s"),
+    Changed.COMMIT: (parse_duration, "s"),
     Changed.BATCH: (_count(MOST_BATCH), "count"),
     Changed.DEPTH: (_count(MOST), "count"),
     Changed.WORKERS: (_count(MOST), "count"),

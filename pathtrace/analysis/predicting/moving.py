@@ -20,6 +20,7 @@ from pathtrace.analysis.limiting.network_evidence import efficiency, route_of
 from pathtrace.analysis.limiting.round_trips import is_mapped, trip_time
 from pathtrace.analysis.predicting.altering import Hold, Rescale, Staff
 from pathtrace.analysis.predicting.disk_bounds import ALONE, Bounds, disk_bounds, disk_time
+from pathtrace.analysis.predicting.next_measurements import disk_told, setting_told
 from pathtrace.analysis.predicting.rescaling import MOVES, Plan, Use, use_of_link
 from pathtrace.analysis.predicting.resetting import workers_after
 from pathtrace.analysis.study import FlowStudy
@@ -121,7 +122,7 @@ def _steps(
     plan.steps.append(Rescale(index, *shares, *ratios, figures.elapsed_s))
     if disk_s is None:
         plan.steps.append(Hold(index, disk.most_s * count, f"disk:{place}", worse_only=True))
-        plan.hidden[index] = _unknown_disk(place, evidence, use is not None and use.full)
+        plan.leave_open(index, _unknown_disk(judged, evidence, use is not None and use.full))
     return True
 
 
@@ -149,7 +150,7 @@ def _hide_mapped(index: int, judged: Judged, evidence: Evidence, use: Use | None
     place = judged.figures.stage.place
     if use is not None and use.share >= MOSTLY and is_mapped(evidence.place(place).spec):
         what = f"how much of what is done for mapped pages of {place} goes on beside the busy link"
-        plan.hide(index, what, f"pathtrace run, with `access: read` at {place} in the scenario")
+        plan.hide(index, what, setting_told(place, "access: read"))
 
 
 def _server_s(judged: Judged, study: FlowStudy, evidence: Evidence) -> float:
@@ -244,10 +245,10 @@ def _workers(changes: Sequence[Change], judged: Judged, evidence: Evidence) -> i
     return workers
 
 
-def _unknown_disk(place: str, evidence: Evidence, hidden: bool) -> Unknown:
-    host = evidence.place(place).host
+def _unknown_disk(judged: Judged, evidence: Evidence, hidden: bool) -> Unknown:
+    place = judged.figures.stage.place
+    measure = disk_told(place, judged.figures.stage.action, evidence)
     if not evidence.is_far(place):
-        return Unknown(f"how fast the disk of {place} is", "pathtrace probe")
+        return Unknown(f"how fast the disk of {place} is", measure)
     what = f"how fast the disk and the server of {place} are"
-    measure = f"pathtrace probe, with `ssh` of host {host} in the scenario"
     return Unknown(f"{what}: the full link hides them" if hidden else what, measure)

@@ -22,6 +22,7 @@ from pathtrace.analysis.predicting.altering import (
     Course,
     Hold,
     Join,
+    Recommit,
     Rescale,
     Step,
     Unload,
@@ -29,6 +30,7 @@ from pathtrace.analysis.predicting.altering import (
     operations_in,
 )
 from pathtrace.analysis.predicting.change_targets import parse_changes
+from pathtrace.analysis.predicting.committing import commit_steps, disk_under_commits
 from pathtrace.analysis.predicting.moving import moving_steps
 from pathtrace.analysis.predicting.rescaling import (
     Plan,
@@ -117,7 +119,7 @@ def predict(run: Run, report: Report, settings: Sequence[str]) -> Prediction:
         unknowns=tuple(
             dict.fromkeys(
                 (
-                    *(each for plan in plans.values() for each in (*plan.hidden.values(), *plan.unknowns)),
+                    *(each for plan in plans.values() for each in plan.not_known),
                     *map(_of_the_unmeasured, unmeasured),
                 )
             )
@@ -150,6 +152,9 @@ def _plan(study: FlowStudy, evidence: Evidence, changes: Sequence[Change]) -> Pl
                 latency_steps(study, evidence, change, plan)
             case Changed.DISK:
                 disk_steps(study, evidence, change, plan, done)
+                disk_under_commits(study, evidence, change, plan, done)
+            case Changed.COMMIT:
+                commit_steps(study, evidence, change, plan)
             case Changed.BATCH:
                 batch_steps(study, evidence, change, plan)
             case Changed.LOADED:
@@ -265,7 +270,9 @@ def _bottleneck(study: FlowStudy, chosen: _Pass, plan: Plan) -> str:
     holder = max(holds, key=lambda each: each.total_s, default=None)
     if holder is not None and holder.total_s >= LINK_FULL * full[stage]:
         return holder.resource
-    shorter = any(step.stage == stage and isinstance(step, Rescale | Join | Unload) for step in plan.steps)
+    shorter = any(
+        step.stage == stage and isinstance(step, Rescale | Recommit | Join | Unload) for step in plan.steps
+    )
     judged = study.stages.get(stage)
     if judged is None or (
         shorter and full[stage] < MOSTLY * judged.figures.elapsed_s / judged.figures.workers

@@ -17,6 +17,13 @@ from pathtrace.analysis.limiting.links import link_name
 from pathtrace.analysis.limiting.network_evidence import efficiency, route_of, sockets_of
 from pathtrace.analysis.limiting.round_trips import requests_sent, trip_time
 from pathtrace.analysis.predicting.altering import Hide, Hold, Rescale, Step
+from pathtrace.analysis.predicting.next_measurements import (
+    RUN,
+    crossing_told,
+    disk_told,
+    link_told,
+    trip_told,
+)
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.model.prediction import Change, Unknown
 from pathtrace.model.scenario import Action
@@ -32,12 +39,20 @@ class Plan:
     steps: list[Step] = field(default_factory=list)
     unknowns: list[Unknown] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    hidden: dict[int, Unknown] = field(default_factory=dict)
+    hidden: dict[int, list[Unknown]] = field(default_factory=dict)
     """What nobody knows of stages, and what would show it; forgotten where it makes no difference."""
 
     def hide(self, stage: int, what: str, measure: str) -> None:
         self.steps.append(Hide(stage))
-        self.hidden[stage] = Unknown(what, measure)
+        self.leave_open(stage, Unknown(what, measure))
+
+    def leave_open(self, stage: int, unknown: Unknown) -> None:
+        """Without hiding: the steps hold a range themselves."""
+        self.hidden.setdefault(stage, []).append(unknown)
+
+    @property
+    def not_known(self) -> list[Unknown]:
+        return [*(each for found in self.hidden.values() for each in found), *self.unknowns]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +104,7 @@ def link_steps(
             plan.hide(
                 index,
                 f"how much of {place} crosses {change.resource}",
-                "pathtrace run, where connections or the interface can be seen",
+                crossing_told(place, evidence),
             )
             continue
         plan.steps.append(Hold(index, use.bytes / after, change.resource))
@@ -112,10 +127,11 @@ def _read_by_the_next(index: int, study: FlowStudy, change: Change, plan: Plan) 
     waits = 1.0 - min(1.0, following.figures.cpu_share or 0.0)
     shares = (waits, 0.0) if change.after >= change.before else (0.0, waits)
     plan.steps.append(Rescale(index + 1, *shares, change.before / change.after))
-    plan.hidden[index + 1] = Unknown(
+    unknown = Unknown(
         f"how long {place} waits for what it reads over {change.resource}",
-        f"pathtrace run, with a command of {place} that takes the document on standard input",
+        f"{RUN}, with a command of {place} that takes the document on standard input",
     )
+    plan.leave_open(index + 1, unknown)
 
 
 def _saved(use: Use, judged: Judged) -> tuple[float, float]:
@@ -135,7 +151,7 @@ def behind(index: int, judged: Judged, evidence: Evidence, plan: Plan) -> None:
         plan.hide(
             index,
             f"how fast the disk and the server of {place} are: the full link hides them",
-            f"pathtrace probe, with `ssh` of host {evidence.place(place).host} in the scenario",
+            disk_told(place, judged.figures.stage.action, evidence),
         )
 
 
@@ -175,7 +191,7 @@ def latency_steps(study: FlowStudy, evidence: Evidence, change: Change, plan: Pl
         sockets = sockets_of(evidence, place, study.span)
         trip_s = trip_time(evidence, place, sockets)
         if not trip_s or not figures.operations or not figures.elapsed_s:
-            plan.unknowns.append(Unknown(f"the round trip to {place}", "pathtrace probe"))
+            plan.unknowns.append(Unknown(f"the round trip to {place}", trip_told(place, evidence)))
             plan.remarks.append(f"{study.flow.name}: {change.resource} is not taken into account")
             continue
         each = trip_s * figures.operations / figures.elapsed_s
@@ -220,11 +236,13 @@ def disk_steps(
             share = min(1.0, limit.utilisation or 1.0)
             plan.steps.append(Rescale(index, 1.0, share, ratio))
             if not hold_by_link(index, judged, study, evidence, plan):
-                plan.hide(index, f"what {link_name(evidence, change.subject)} carries", "pathtrace probe")
+                what = f"what {link_name(evidence, change.subject)} carries"
+                plan.hide(index, what, link_told(change.subject, evidence))
         elif limit.resource == "unknown":
             plan.steps.append(Rescale(index, 1.0, 0.0, ratio))
-            plan.hide(index, f"what limits {change.subject}", limit.next_measurement or "pathtrace probe")
-        elif limit.resource not in plan.changed:
+            measure = limit.next_measurement or disk_told(change.subject, figures.stage.action, evidence)
+            plan.hide(index, f"what limits {change.subject}", measure)
+        elif limit.resource not in plan.changed and limit.resource != f"commit:{change.subject}":
             plan.remarks.append(f"{change.resource} does not hold {study.flow.name}: {limit.resource} does")
 
 

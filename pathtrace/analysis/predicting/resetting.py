@@ -11,6 +11,7 @@ from pathtrace.analysis.executions import Execution, execution
 from pathtrace.analysis.limiting.limits import Judged
 from pathtrace.analysis.predicting.altering import Divide, Hold, Join, Relieve, Staff, Unload, loading_ns
 from pathtrace.analysis.predicting.batch_parts import once
+from pathtrace.analysis.predicting.next_measurements import RUN, setting_told
 from pathtrace.analysis.predicting.rescaling import MOVES, Plan, hold_by_disk, hold_by_link
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.model.prediction import Change, Changed, Unknown
@@ -46,7 +47,7 @@ def staff_steps(
             plan.hide(
                 index,
                 f"what holds {stage.action} at {stage.place} when more is asked of it at once",
-                f"pathtrace run, with `{change.kind}: {change.after:.0f}` at {stage.place} in the scenario",
+                setting_told(stage.place, f"{change.kind}: {change.after:.0f}"),
             )
 
 
@@ -86,10 +87,11 @@ def batch_steps(study: FlowStudy, evidence: Evidence, change: Change, plan: Plan
             plan.remarks.append(f"every row of {stage.place} is committed alone, whatever the batch")
             continue
         plan.steps.append(_rebatched(index, judged, study, evidence, change))
-        plan.hidden[index] = Unknown(
+        unknown = Unknown(
             f"how much of an insert into {stage.place} is there once a batch, how much for each row",
-            f"pathtrace run, with `batch: {change.after:.0f}` at {stage.place} in the scenario",
+            setting_told(stage.place, f"batch: {change.after:.0f}"),
         )
+        plan.leave_open(index, unknown)
 
 
 def _rebatched(
@@ -114,7 +116,7 @@ def loaded_steps(study: FlowStudy, change: Change, part: Execution, plan: Plan) 
             continue
         told = loading_ns(part, index)
         if not (told >= 0).any():
-            measure = "pathtrace run against a server that tells how long it loaded (api: ollama)"
+            measure = f"{RUN}, against a server that tells how long it loaded (`api: ollama`)"
             plan.unknowns.append(Unknown(f"how long {change.subject} loaded its model", measure))
         elif not (told > 0).any():
             plan.remarks.append(f"{change.subject} had its model in memory at every request already")

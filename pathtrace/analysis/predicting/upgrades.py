@@ -1,7 +1,7 @@
 """Which upgrades and settings make sense for a run: tried one by one, and ranked by what they save a day.
 
 Only what a measured flow uses is tried, and only what could help it: the next faster link, a faster disk
-where a disk holds, larger batches, more at once. What each gives is ``questions``'.
+where a disk holds, quicker commits, larger batches, more at once. What each gives is ``questions``'.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from pathtrace.analysis.assembly import measured_flows
 from pathtrace.analysis.evidence import Evidence
 from pathtrace.analysis.predicting.change_targets import Target, targets
+from pathtrace.analysis.predicting.committing import commits_of
 from pathtrace.analysis.predicting.questions import Question, answer
 from pathtrace.analysis.predicting.rescaling import MOVES, crossing_stages
 from pathtrace.analysis.ranking import TRIVIAL_S
@@ -23,11 +24,13 @@ from pathtrace.model.report import Report
 from pathtrace.model.run import Run
 from pathtrace.model.sample import SampleTable
 from pathtrace.model.scenario import Action, Commit, DatabaseSpec, FrequencyKind
-from pathtrace.units import parse_rate
+from pathtrace.units import parse_duration, parse_rate
 
 LINKS = ("1GbE", "2.5GbE", "10GbE", "25GbE", "100GbE")
 DISKS = ("500MB/s", "3000MB/s")
 """What a SATA and an NVMe solid-state disk do."""
+COMMITS = "0.5ms"
+"""What a solid-state disk takes to sync."""
 BATCHES = (100, 500)
 DEPTHS = (4, 16)
 STEPS = 2
@@ -241,6 +244,7 @@ def _bought(evidence: Evidence, studies: Sequence[FlowStudy], known: Mapping[str
             if crossed and not _is_tunnel(evidence, target.subject):
                 yield from (f"{target.resource}={speed}" for speed in faster)
     for study in studies:
+        yield from _quicker_commits(study, evidence)
         for judged in study.stages.values():
             place, limit = judged.figures.stage.place, judged.limit.resource
             disk = known.get(f"disk:{place}")
@@ -251,6 +255,18 @@ def _bought(evidence: Evidence, studies: Sequence[FlowStudy], known: Mapping[str
                 yield from (
                     f"disk:{place}={speed}" for speed in _next(DISKS, disk.before or judged.figures.rate)
                 )
+
+
+def _quicker_commits(study: FlowStudy, evidence: Evidence) -> Iterator[str]:
+    """Of places on this host's own disks: over a network mount another disk leaves the way to it."""
+    for judged in study.stages.values():
+        place = judged.figures.stage.place
+        commits = commits_of(judged, study, evidence) if judged.limit.resource == f"commit:{place}" else None
+        mount = evidence.mount(place)
+        if commits is None or evidence.is_far(place) or (mount is not None and mount.network):
+            continue
+        if (commits.sync_s or commits.each_s) >= FASTER * parse_duration(COMMITS):
+            yield f"commit:{place}={COMMITS}"
 
 
 def _next(speeds: Sequence[str], now_bytes_per_s: float) -> list[str]:

@@ -20,6 +20,7 @@ from pathtrace.analysis.limiting.links import link_name
 from pathtrace.analysis.limiting.network_evidence import efficiency, route_of
 from pathtrace.analysis.limiting.round_trips import is_mapped
 from pathtrace.analysis.predicting.altering import Hold, Rescale, Step, altered, operations_in
+from pathtrace.analysis.predicting.next_measurements import setting_told
 from pathtrace.analysis.predicting.rescaling import Use, use_of_link
 from pathtrace.analysis.predicting.resimulation import replay_stream
 from pathtrace.analysis.study import FlowStudy
@@ -62,7 +63,7 @@ def _in_flow(
         return replace(prediction, unchanged=(*prediction.unchanged, remark))
     unknown = Unknown(
         f"how fast {change.subject} is with `access: {word}`: its requests were not recorded",
-        f"pathtrace run, with `access: {word}` at {change.subject} in the scenario",
+        setting_told(change.subject, f"access: {word}"),
     )
     shortest = _shortest(stage, study, evidence, prediction.changes)
     changed = _unknown(flow) if shortest is None else _between(flow, shortest, report)

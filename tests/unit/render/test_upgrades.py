@@ -52,7 +52,7 @@ LINK = Upgrade(
     found_by(
         Change(Changed.LINK, "link:lan", "lan", 1e8, 1.25e9, "bytes_per_s"),
         replace(INDEX, after_s=Range(180.0, 90.0, 240.0), seconds_per_day_saved=60.0),
-        Unknown("how fast the disk is", "pathtrace probe"),
+        Unknown("how fast the disk is", "--set disk:archive=…"),
     ),
     30.0,
     Price(120.0, "EUR"),
@@ -108,7 +108,7 @@ def test_the_best_comes_first_in_words_then_all_of_them_ranked() -> None:
         "\n"
         "Not known  and what would tell\n"
         "  ? how fast the disk is\n"
-        "    pathtrace probe\n"
+        "    --set disk:archive=…\n"
         "\n"
         "Self-check  the run played again without a change\n"
         "  index: 3 min 58 s for 4 min measured (-0.8 %)\n"

@@ -40,7 +40,7 @@ PREDICTION = Prediction(
     SelfCheck(23.4, 21.366),
     (LOAD, ANSWER),
     140.0,
-    (Unknown("how fast the disk is", "pathtrace probe"),),
+    (Unknown("how fast the disk is", "--set disk:archive=…"),),
     ("answer: generate at model unchanged",),
 )
 
@@ -129,7 +129,7 @@ def test_the_answer_comes_first_then_each_flow_then_what_it_rests_on() -> None:
         "\n"
         "Not known  and what would tell\n"
         "  ? how fast the disk is\n"
-        "    pathtrace probe\n"
+        "    --set disk:archive=…\n"
         "\n"
         "What stays\n"
         "  - answer: generate at model unchanged\n"

@@ -30,6 +30,10 @@ INDEX = FlowPrediction("index", 240.0, Range(100.0, 90.0, 120.0), "unknown", Sel
             Change(Changed.DISK, "disk:archive", "archive", None, 5e8, "bytes_per_s"),
             "a disk of 500 MB/s under archive",
         ),
+        (
+            Change(Changed.COMMIT, "commit:library", "library", 0.02, 0.0005, "s"),
+            "commits in 500 µs at library",
+        ),
         (Change(Changed.BATCH, "library.batch", "library", 1, 5000, "count"), "batch 5,000 at library"),
         (Change(Changed.LOADED, "model.loaded", "model", None, 1, "flag"), "model loaded"),
         (

@@ -69,7 +69,7 @@ def test_a_link_of_which_nothing_is_known_is_unknown_and_says_how_to_measure_it(
     got = first_hop(replace(FULL, links="{}", ceilings=())).limited_by
     assert (got.resource, got.next_measurement) == (
         "unknown",
-        "run `pathtrace respond` on nas, name it (`responder:` under hosts.nas), then `pathtrace probe`",
+        "run `pathtrace respond` on nas, name it (`responder:` under hosts.nas), then `pathtrace run SCENARIO`",
     )
 
 
@@ -131,7 +131,7 @@ def test_operations_that_hang_on_a_black_hole_are_the_mtu_and_not_just_failures(
     unseen = first_hop(replace(hanging, paths=())).limited_by
     assert (unseen.resource, unseen.next_measurement) == (
         "unknown",
-        "run `pathtrace probe`: it finds the largest packet that passes to nas",
+        "`pathtrace probe SCENARIO` finds the largest packet that passes to nas",
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pathtrace.analysis.evidence import Evidence
@@ -10,6 +12,7 @@ from pathtrace.errors import UsageError
 from pathtrace.model.prediction import Change, Changed
 from tests.unit.analysis import far
 from tests.unit.analysis.builders import MB, MS, asked, run_of, scenario
+from tests.unit.analysis.predicting.test_prediction import indexed
 
 LAB = """
 pathtrace: 1
@@ -44,6 +47,17 @@ def test_keys_of_places_are_read_with_what_they_are_now() -> None:
         Change(Changed.WORKERS, "library.workers", "library", 2, 8, "count"),
         Change(Changed.LOADED, "model.loaded", "model", None, 1, "flag"),
     )
+
+
+def test_what_a_commit_takes_is_a_duration_where_something_is_stored() -> None:
+    run = replace(indexed((1, 1, 1)), ceilings=(far.ceiling("commit:library", latency_s=0.01),))
+    assert parse_changes(("commit:library=0.5ms",), Evidence(run)) == (
+        Change(Changed.COMMIT, "commit:library", "library", 0.01, 0.0005, "s"),
+    )
+    with pytest.raises(UsageError, match="'500MB/s' is not a duration"):
+        parse_changes(("commit:library=500MB/s",), Evidence(run))
+    with pytest.raises(UsageError, match="nothing called 'commit:archive'"):
+        parse_changes(("commit:archive=0.5ms",), Evidence(run))
 
 
 def test_what_can_be_set_follows_from_what_the_flows_use() -> None:

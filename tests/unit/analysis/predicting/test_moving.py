@@ -132,7 +132,7 @@ def test_a_range_holds_the_truth_where_the_disk_is_hidden(disk: float, depth: in
     [flow] = prediction.flows
     assert flow.after_s.low * 0.98 <= truth <= flow.after_s.high * 1.02
     assert [each.measure for each in prediction.unknowns] == [
-        "pathtrace probe, with `ssh` of host nas in the scenario"
+        "pathtrace run SCENARIO, with `ssh:` of host nas and `there:` of weights, or --set disk:weights=…"
     ]
 
 

@@ -55,7 +55,9 @@ def test_what_a_full_link_hides_is_named_and_the_range_holds_all_that_may_be() -
     assert flow.bottleneck_after == "unknown"
     [unknown] = prediction.unknowns
     assert unknown.what == "how fast the disk and the server of weights are: the full link hides them"
-    assert unknown.measure.startswith("pathtrace probe")
+    assert unknown.measure == (
+        "pathtrace run SCENARIO, with `ssh:` of host nas and `there:` of weights, or --set disk:weights=…"
+    )
 
 
 def test_a_disk_that_is_given_with_the_link_narrows_the_range() -> None:
@@ -152,7 +154,7 @@ def test_workers_of_what_waits_for_something_unseen_give_a_range() -> None:
     assert flow.after_s.low == pytest.approx(flow.before_s / 2, rel=0.05)
     assert flow.after_s.high == pytest.approx(flow.before_s, rel=0.05)
     assert [each.measure for each in prediction.unknowns] == [
-        "pathtrace run, with `workers: 4` at indexer in the scenario"
+        "pathtrace run SCENARIO, with `workers: 4` at indexer"
     ]
 
 
@@ -171,7 +173,7 @@ def test_batches_whose_commit_is_not_told_apart_give_a_range() -> None:
     assert flow.after_s.low < 0.3
     assert flow.after_s.high == pytest.approx(2.0, rel=0.01)
     assert [each.measure for each in prediction.unknowns] == [
-        "pathtrace run, with `batch: 50` at library in the scenario"
+        "pathtrace run SCENARIO, with `batch: 50` at library"
     ]
 
 
@@ -199,7 +201,7 @@ def test_a_smaller_batch_has_at_least_the_sync_that_was_measured_alone() -> None
     prediction = predicted(run, "library.batch=10")
     assert only(prediction).after_s.low == pytest.approx(100 * (10 * 0.01 + 0.01), rel=0.02)
     assert [each.measure for each in prediction.unknowns] == [
-        "pathtrace run, with `batch: 10` at library in the scenario"
+        "pathtrace run SCENARIO, with `batch: 10` at library"
     ]
 
 

@@ -64,6 +64,16 @@ def test_where_a_disk_holds_next_it_is_tried_together_with_the_link() -> None:
     assert ("disk:weights=500MB/s",) in [each.settings for each in found.without_gain]
 
 
+def test_where_commits_hold_a_disk_that_syncs_quicker_is_tried_unless_it_does_already() -> None:
+    slow = indexed((1, 1, 20), finish_ms=19)
+    assert "commit:library=0.5ms" in tried(slow)
+    assert "commit:library" in purchasable(candidates_of(slow, analyse(slow)))
+    [disk] = [each for each in ranked(slow).ranked if each.settings == ("commit:library=0.5ms",)]
+    assert (disk.free, disk.prediction.seconds_per_day_saved) == (False, pytest.approx(1.85, rel=0.02))
+    quick = replace(slow, ceilings=(far.ceiling("commit:library", latency_s=0.0004),))
+    assert "commit:library=0.5ms" not in tried(quick)
+
+
 def test_what_is_free_is_marked_and_costs_no_money() -> None:
     found = ranked(indexed((1, 1, 20), finish_ms=19), library=1.0)
     best = found.ranked[0]

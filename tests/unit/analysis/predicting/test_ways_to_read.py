@@ -21,7 +21,7 @@ MAPPED = far.Way(
     requests=80,
 )
 """40 blocks of 10 MB, page by page: 8 s; the link would carry them in 3.4 s."""
-MEASURE = "pathtrace run, with `access: read` at weights in the scenario"
+MEASURE = "pathtrace run SCENARIO, with `access: read` at weights"
 
 
 def asked(way: far.Way, *settings: str) -> Prediction:
