@@ -7,9 +7,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.cli.command import SLOW, STAND_INS, Result, command, environment, pathtrace
@@ -208,12 +213,83 @@ def test_what_is_measured_has_its_usual_priority_and_only_what_comes_after_is_id
     assert "idle" not in seen.read_text()
 
 
-def test_after_the_measuring_a_scan_gives_way_to_everything_else(lab: Path) -> None:
-    code = "import os\nfrom pathtrace.app.idle import be_idle\nbe_idle()\nprint(os.nice(0), end=' ')\n"
-    code += "import psutil\nprint(getattr(psutil.Process(), 'ionice', lambda: None)())\n"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment(lab)
-    )
-    assert done.stdout.startswith("19 ")
-    if sys.platform == "linux":
-        assert "IOPRIO_CLASS_IDLE" in done.stdout
+@dataclass(frozen=True, slots=True)
+class Pinged:
+    """What a scan called, and with which priority it went on then."""
+
+    path: str
+    nice: int
+    io: int | None
+
+
+class PriorityWatch(HTTPServer):
+    """A healthcheck that looks at the process that calls it."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Look)
+        self.heard: list[Pinged] = []
+        self.started = threading.Event()
+        self.scan: psutil.Process | None = None
+
+
+class _Look(BaseHTTPRequestHandler):
+    server: PriorityWatch
+
+    def do_GET(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        assert self.server.started.wait(30)
+        assert self.server.scan is not None
+        scan = self.server.scan
+        io = int(scan.ionice().ioclass) if sys.platform == "linux" else None
+        self.server.heard.append(Pinged(self.path, scan.nice(), io))
+        self.send_response(200)
+        self.end_headers()
+
+    do_POST = do_GET  # noqa: N815  (the name is http.server's)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nobody reads it."""
+
+
+@pytest.fixture
+def watch() -> Iterator[PriorityWatch]:
+    with PriorityWatch() as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def watched_scan(lab: Path, watch: PriorityWatch) -> int:
+    with (lab / "lab.yaml").open("a") as scenario:
+        scenario.write(f"tell: {{ping: 'http://127.0.0.1:{watch.server_port}/lab'}}\n")
+    with subprocess.Popen(
+        command("scan", "lab.yaml", "--no-probes", "--quiet"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment(lab),
+        cwd=lab,
+    ) as process:
+        watch.scan = psutil.Process(process.pid)
+        watch.started.set()
+        return process.wait(60)
+
+
+def usual_then_idle(end: str) -> list[Pinged]:
+    mine = psutil.Process()
+    usual, idle = (int(mine.ionice().ioclass), 3) if sys.platform == "linux" else (None, None)
+    return [Pinged("/lab/start", mine.nice(), usual), Pinged(end, 19, idle)]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there priorities are classes, not numbers")
+def test_once_it_has_measured_a_scan_gives_way_to_everything_else(lab: Path, watch: PriorityWatch) -> None:
+    assert watched_scan(lab, watch) == 0
+    assert watch.heard == usual_then_idle("/lab")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there priorities are classes, not numbers")
+def test_a_scan_that_could_not_measure_gives_way_too(lab: Path, watch: PriorityWatch) -> None:
+    (lab / ".scratch").write_text("no folder, so that no run can begin")
+    assert watched_scan(lab, watch) == 3
+    assert watch.heard == usual_then_idle("/lab/fail")
