@@ -12,9 +12,9 @@ from pathtrace.analysis import analyse
 from pathtrace.analysis.assembly import measured_flows
 from pathtrace.analysis.predicting.committing import Commits, commits_of
 from pathtrace.model.prediction import FlowPrediction, Prediction, Unknown
-from pathtrace.model.run import Run
+from pathtrace.model.run import Ceiling, Run
 from tests.unit.analysis import far
-from tests.unit.analysis.builders import MB, scenario
+from tests.unit.analysis.builders import MB, MS, Desk, reached, run_of, scenario, stream
 from tests.unit.analysis.predicting.test_prediction import INDEX, indexed, only, predicted
 
 SLOW = indexed((1, 1, 20), finish_ms=19)
@@ -143,3 +143,36 @@ def test_a_quicker_commit_never_predicts_a_slower_flow(one: float, other: float,
     )
     assert quick[0] <= slow[0] * 1.001
     assert quick[1] <= slow[1] * 1.001
+
+
+BACKUP = """
+pathtrace: 1
+places:
+  archive: {kind: files, path: /data, depth: 1, workers: 1}
+  backup: {kind: files, path: /copy, workers: 1}
+flows:
+  copy: {path: [archive, backup], frequency: every 24 h}
+"""
+
+
+def written() -> Run:
+    """100 files, each written in 20 ms, of which 19 are the sync."""
+    made = stream(
+        [Desk(1), Desk(1, 16)],
+        lambda stage, k: (1, 20)[stage] * MS,
+        100,
+        details=lambda s: {"bytes": 10_000, "finish_ns": 19 * MS if s.stage == 1 else 0},
+    )
+    return run_of(scenario(BACKUP), [made], places=(reached("archive"), reached("backup")))
+
+
+@pytest.mark.parametrize("ceilings", [(), (far.ceiling("disk:backup", 100 * MB),)])
+def test_files_that_are_synced_one_by_one_are_open_in_the_same_way(ceilings: tuple[Ceiling, ...]) -> None:
+    run = replace(written(), ceilings=ceilings)
+    assert analyse(run).flows[0].bottleneck == "commit:backup"
+    prediction = predicted(run, "disk:backup=3000MB/s")
+    assert after(prediction)[0] < 0.2
+    assert after(prediction)[1] == pytest.approx(2.0, rel=0.01)
+    assert [each.what for each in prediction.unknowns] == ["how long a commit takes on that disk"]
+    quicker = predicted(run, "commit:backup=0.5ms")
+    assert after(quicker)[0] < 0.2
