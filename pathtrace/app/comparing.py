@@ -54,17 +54,21 @@ def compare_runs(
         )
         for other in others
     ]
-    reasons = [(each.after.id, reason) for each in found for reason in each.reasons]
-    if reasons:
-        raise IncomparableError(
-            tuple(
-                UsageError(f"cannot be compared with {first.run.id}: {reason}", where=after)
-                for after, reason in reasons
-            )
-        )
+    _require_comparable(first.run.id, found)
     lost = [
         each.run.id
         for each in (first, *others)
         if any(caveat.code == DAMAGED for caveat in each.report.caveats)
     ]
     return ComparedRuns(first, tuple(others), tuple(found), tuple(dict.fromkeys(lost)))
+
+
+def _require_comparable(before: str, found: Sequence[Comparison]) -> None:
+    reasons = [(each.after.id, reason) for each in found for reason in each.reasons]
+    if reasons:
+        raise IncomparableError(
+            tuple(
+                UsageError(f"cannot be compared with {before}: {reason}", where=after)
+                for after, reason in reasons
+            )
+        )
