@@ -45,10 +45,10 @@ def named_at(name: str) -> datetime | None:
 
 
 def next_name(store: Path, now: datetime) -> str:
-    """A name for a new folder: this moment's, or just after the latest one's if that is ahead by an hour."""
+    """A name for a new folder: this moment's, or just after the latest one's if that is no earlier."""
     latest = max((name for name in _listed(store) if _NAME.fullmatch(name)), default="")
     at, last = now.astimezone(UTC).replace(microsecond=0), named_at(latest)
-    if last is not None and at < last <= at + FARTHEST_BACK:
+    if last is not None and at <= last <= at + FARTHEST_BACK:
         at = last + timedelta(seconds=1)
     suffix = "".join(secrets.choice(_LETTERS) for _ in range(4))
     return f"{at:{_STAMP}}-{suffix}"

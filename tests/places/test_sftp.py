@@ -152,7 +152,7 @@ def test_blocks_of_weights_are_handed_on_as_they_are(server: SshServer, tmp_path
     dones = run(described(), server.url(path), tmp_path)
     blocks = [(item.offset, bytes(item.data or b"")) for done in dones for item in done.items]
     assert blocks == [(at, content[at : at + (1 << 20)]) for at in range(0, len(content), 1 << 20)]
-    assert [done.setup_ns > 1000 for done in dones] == [True, False, False]
+    assert dones[0].setup_ns == max(done.setup_ns for done in dones) > 1000  # the first one opened the file
 
 
 def test_the_fingerprint_is_that_of_the_same_files_at_a_path(

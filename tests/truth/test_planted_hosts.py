@@ -111,7 +111,7 @@ def test_a_cipher_on_one_core_is_the_cpu_s(draw: random.Random, room: Path) -> N
     """A heavy one: where the processor has instructions for AES, that takes a third of a core at 250 MB/s."""
     with (
         network("10gbit") as net,
-        nas(net.nas, large(draw, 20, 30)) as box,
+        nas(net.nas, large(draw, 50, 60)) as box,
         sshfs_mount(net.workstation, box.ssh, box.folder, cipher="3des-cbc") as mount,
     ):
         document = found(net, box, Asked(by_path(mount / "large0.bin")), room)
