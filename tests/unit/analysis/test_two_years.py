@@ -95,7 +95,7 @@ def test_the_kept_nights_are_there_with_every_series() -> None:
 @pytest.mark.parametrize("wide", [1.0, QUIET])
 @pytest.mark.parametrize("group", range(5))
 def test_half_years_without_a_change_tell_one_in_two_or_less(group: int, wide: float) -> None:
-    """Ten in each group, 50 in all, each from the first night on; also as quiet as where changes are found."""
+    """Ten in each group, 50 in all, from the first night on; also as quiet as where changes are found."""
     told = []
     for seed in range(10 * group, 10 * group + 10):
         noise, own = drawn(180, seed, wide)

@@ -69,7 +69,8 @@ def test_a_link_of_which_nothing_is_known_is_unknown_and_says_how_to_measure_it(
     got = first_hop(replace(FULL, links="{}", ceilings=())).limited_by
     assert (got.resource, got.next_measurement) == (
         "unknown",
-        "run `pathtrace respond` on nas, name it (`responder:` under hosts.nas), then `pathtrace run SCENARIO`",
+        "run `pathtrace respond` on nas, name it (`responder:` under hosts.nas), "
+        "then `pathtrace run SCENARIO`",
     )
 
 
