@@ -92,11 +92,12 @@ def test_whatever_was_recorded_comes_back(
     assert_same(runs.load(stored(tmp_path, run)), run)
 
 
-def test_a_new_run_is_named_after_its_second_in_universal_time(tmp_path: Path) -> None:
-    names = sorted(runs.create(tmp_path / "new" / "store", "", str, NOW).name for _ in range(3))
+def test_a_new_run_is_named_after_its_second_in_universal_time_and_the_next_one_after_it(
+    tmp_path: Path,
+) -> None:
+    names = [runs.create(tmp_path / "new" / "store", "", str, NOW).name for _ in range(3)]
 
-    assert len(set(names)) == 3
-    assert [name[:16] for name in names] == ["20261130-091412-"] * 3
+    assert [name[:16] for name in names] == ["20261130-091412-", "20261130-091413-", "20261130-091414-"]
 
 
 def test_the_scenario_is_stored_without_secrets(tmp_path: Path) -> None:
