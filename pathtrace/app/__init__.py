@@ -122,16 +122,21 @@ async def run(
 
 def _documented(outcome: Outcome, unstored: StoreError | None) -> Outcome:
     """With its document and its page beside the run."""
-    from pathtrace.app.asking import page_of
-    from pathtrace.render.json_document import run_document
-    from pathtrace.store.files import write_document
-
     try:
-        write_document(outcome.folder, "run.json", to_json(run_document(outcome.run, outcome.report)))
-        write_document(outcome.folder, "report.md", page_of(outcome.run, outcome.report))
+        write_figures(outcome.folder, outcome.run, outcome.report)
     except StoreError as error:
         unstored = unstored or error
     return replace(outcome, unstored=unstored)
+
+
+def write_figures(folder: Path, run: Run, report: Report) -> None:
+    """A run's document and its page, beside it. StoreError."""
+    from pathtrace.app.asking import page_of
+    from pathtrace.render.json_document import run_document
+    from pathtrace.store.files import DOCUMENT, PAGE, write_document
+
+    write_document(folder, DOCUMENT, to_json(run_document(run, report)))
+    write_document(folder, PAGE, page_of(run, report))
 
 
 def needed_probes(environ: Mapping[str, str]) -> Probing:

@@ -7,9 +7,7 @@ itself a lock proves nothing; there only notes of this host whose process is gon
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,12 +17,11 @@ import psutil
 from pathtrace.app.file_locks import NO_LOCKS, is_still, try_lock
 from pathtrace.errors import StoreError
 from pathtrace.places.mounts import mount_of
+from pathtrace.places.owners import is_gone, ourselves
 
 OWNER = "owner"
 _FOLDER = ".scratch"
 
-_SAME_START_S = 3600.0
-"""Clocks are set meanwhile: only a process that began far from the noted time is another one."""
 _SAYS_WITHIN_S = 60.0
 """From making its note to saying in it who it is."""
 _PRIVATE = 0o600
@@ -70,7 +67,7 @@ class Claim:
             return False
         try:
             locked = _lock_if_there_are_any(descriptor)
-            os.write(descriptor, json.dumps(_ourselves()).encode())
+            os.write(descriptor, ourselves().encode())
         except BaseException:
             os.close(descriptor)
             note.unlink(missing_ok=True)
@@ -133,24 +130,5 @@ def _is_dead(note: Path, descriptor: int) -> bool:
     return (ours and said.startswith("{")) or _is_gone(said)
 
 
-def _ourselves() -> dict[str, object]:
-    return {"host": socket.gethostname(), "pid": os.getpid(), "since": psutil.Process().create_time()}
-
-
 def _is_gone(said: str) -> bool:
-    """True only where it is sure: on this host, and no such process any more."""
-    if said.isdigit():  # as earlier versions noted it
-        return not psutil.pid_exists(int(said))
-    try:
-        noted = json.loads(said)
-        host, pid, since = str(noted["host"]), int(noted["pid"]), float(noted["since"])
-    except (ValueError, KeyError, TypeError):
-        return False
-    if host != socket.gethostname():
-        return False
-    try:
-        return abs(psutil.Process(pid).create_time() - since) > _SAME_START_S
-    except psutil.NoSuchProcess:
-        return True
-    except psutil.Error:
-        return False
+    return not psutil.pid_exists(int(said)) if said.isdigit() else is_gone(said)  # earlier versions: a number

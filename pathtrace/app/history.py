@@ -105,16 +105,11 @@ def _analyse_one(folder: Path) -> bool:
     """False where that cannot be done; the run stays as it is."""
     from pathtrace import app
     from pathtrace.analysis import analyse
-    from pathtrace.app.asking import page_of
-    from pathtrace.render.json_document import run_document
-    from pathtrace.store.files import DOCUMENT, PAGE, write_document
     from pathtrace.store.runs import load
 
     try:
         run = load(folder)
-        report = analyse(run)
-        write_document(folder, PAGE, page_of(run, report))
-        write_document(folder, DOCUMENT, app.to_json(run_document(run, report)))
+        app.write_figures(folder, run, analyse(run))
     except PathtraceError:
         return False
     return True

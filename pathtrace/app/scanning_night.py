@@ -73,9 +73,12 @@ async def keep(draft: Draft, doubts: tuple[Caveat, ...], clock: Clock) -> Scanne
         told = told_by(report)
         untold = await tell(report, draft.scenario, kept.document(report, told))
         kept.doubt(untold)
-        kept.prune(past)
-        document = kept.document(report, () if reached_nobody(draft.scenario, untold) else told)
-        kept.write(document)
+        remembered = () if reached_nobody(draft.scenario, untold) else told
+        document = kept.document(report, remembered)
+        kept.write(document)  # before the tidying up: who is killed in that must not tell it all again
+        if kept.prune(past):
+            document = kept.document(report, remembered)
+            kept.write(document)
     return Scanned(report, document, kept.folder, draft.run, tuple(kept.caveats), kept.error, kept.compared)
 
 
@@ -195,8 +198,8 @@ class _Keeping:
         except StoreError as error:
             self._refused(error)
 
-    def prune(self, past: Past) -> None:
-        """Of the same scenario only: others say themselves how long theirs are kept."""
+    def prune(self, past: Past) -> bool:
+        """Of the same scenario only: others say themselves how long theirs are kept. True if it failed."""
         from pathtrace.store.retention import prune
 
         store, own = self._draft.store, {each.id for each in past.nights}
@@ -204,3 +207,5 @@ class _Keeping:
             prune(store, own, self._draft.scenario.keep_s, datetime.now(UTC), living(store))
         except RunFileError as error:
             self.doubt((Caveat(UNPRUNED, f"old samples are kept: {error}", error.hint),))
+            return True
+        return False

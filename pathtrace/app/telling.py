@@ -16,14 +16,13 @@ from typing import Any
 
 from pathtrace.errors import OperationError, PathtraceError, StoreError
 from pathtrace.model.report import Caveat
-from pathtrace.model.scanning import Message, ScanReport
+from pathtrace.model.scanning import NOT_TOLD, Message, ScanReport
 from pathtrace.model.scenario import Scenario
 from pathtrace.redaction import Scrubber
 
 TELL = "PATHTRACE_TELL"
 """More URLs to tell, with spaces between them."""
 
-NOT_TOLD = "not-told"
 _MESSAGES_S = 20.0
 _PING_S = 10.0
 _FILE_S = 5.0

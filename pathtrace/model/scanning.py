@@ -13,6 +13,10 @@ EXPECTATION, FAILURE = "expectation", "failure"
 """Kinds of what a night tells beside the kinds of change: a broken line of ``expect``; a scan that failed."""
 
 
+NOT_TOLD = "not-told"
+"""Code of the caveat on a way of telling that failed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Beside:
     """A flow or hop beside the baseline. ``ratio``: time now / time then."""

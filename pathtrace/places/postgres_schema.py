@@ -7,29 +7,24 @@ Every table touched here lies in a schema that pathtrace made and marked as its 
 from __future__ import annotations
 
 import contextlib
-import json
-import os
 import random
 import re
-import socket
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-import psutil
 import psycopg
 from psycopg import sql
 
 from pathtrace.model.scenario import Commit
 from pathtrace.model.work import Clock
+from pathtrace.places.owners import is_gone, ourselves
 from pathtrace.places.pieces import FOUND, Passage, Piece, phrase_of, row_as_text, terms_of
 from pathtrace.places.postgres_server import Connection
 
 SEARCHED = 200_000
 """Characters of a piece that can be searched: PostgreSQL's search vectors hold at most a megabyte."""
 _MARK = "pathtrace scratch "
-_SAME_START_S = 3600.0
-"""Clocks are set meanwhile: only a process that began far from the noted time is another one."""
 _QUESTION = re.compile(r"%\(question\)s|(?<![:\w]):question\b")
 _MAKE = """
 CREATE TABLE {schema}.pieces (
@@ -94,7 +89,7 @@ async def make(connection: Connection, schema: str) -> None:
     async with connection.transaction():
         await connection.execute(_sql("DROP SCHEMA IF EXISTS {schema} CASCADE", schema))
         await connection.execute(_sql("CREATE SCHEMA {schema}", schema))
-        mark = _MARK + json.dumps(_owner(os.getpid()))
+        mark = _MARK + ourselves()
         await connection.execute(_sql("COMMENT ON SCHEMA {schema} IS {mark}", schema, mark=sql.Literal(mark)))
         await connection.execute(_sql(_MAKE, schema, most=sql.Literal(SEARCHED)))
 
@@ -118,31 +113,10 @@ async def remove_leftovers(connection: Connection) -> None:
     """Drop this role's scratch schemas whose owners ran on this host and are gone."""
     cursor = await connection.execute(_LEFTOVERS)
     for schema, mark in await cursor.fetchall():
-        if mark is not None and mark.startswith(_MARK) and _is_gone(mark.removeprefix(_MARK)):
+        if mark is not None and mark.startswith(_MARK) and is_gone(mark.removeprefix(_MARK)):
             # Another run that starts now may be dropping it too.
             with contextlib.suppress(psycopg.errors.InvalidSchemaName):
                 await connection.execute(_sql("DROP SCHEMA IF EXISTS {schema} CASCADE", schema))
-
-
-def _owner(pid: int) -> dict[str, object]:
-    return {"host": socket.gethostname(), "pid": pid, "since": psutil.Process(pid).create_time()}
-
-
-def _is_gone(mark: str) -> bool:
-    """True only where it is sure: on this host, and no such process any more."""
-    try:
-        noted = json.loads(mark)
-        host, pid, since = str(noted["host"]), int(noted["pid"]), float(noted["since"])
-    except (ValueError, KeyError, TypeError):
-        return False
-    if host != socket.gethostname():
-        return False
-    try:
-        return abs(psutil.Process(pid).create_time() - since) > _SAME_START_S
-    except psutil.NoSuchProcess:
-        return True
-    except psutil.Error:
-        return False
 
 
 async def insert(

@@ -6,6 +6,7 @@ Knows how files are cut into blocks; reads nothing.
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import overload
@@ -22,9 +23,9 @@ class Items(Sequence[Item]):
     def __init__(self, length: int) -> None:
         self._length = length
 
+    @abstractmethod
     def item(self, index: int) -> Item:
         """The item at ``index``, which is in range."""
-        raise NotImplementedError
 
     def items(self, indexes: range) -> Iterator[Item]:
         """Those at ``indexes``, which are in range."""

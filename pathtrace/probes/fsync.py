@@ -14,7 +14,8 @@ from pathlib import Path
 
 from pathtrace.model.run import Ceiling
 from pathtrace.model.work import Clock
-from pathtrace.units import format_duration, nanoseconds, seconds
+from pathtrace.probes.latency import spread
+from pathtrace.units import nanoseconds, seconds
 
 _RECORD = bytes(4096)
 _AT_LEAST = 5
@@ -65,14 +66,12 @@ class FsyncProbe:
 
     def _ceiling(self, times: list[int], took_s: float) -> Ceiling:
         median_s = seconds(statistics.median(times))
-        tenths = statistics.quantiles(times, n=10, method="inclusive")
-        spread = f"p10 {format_duration(seconds(tenths[0]))}, p90 {format_duration(seconds(tenths[-1]))}"
         return Ceiling(
             resource=self._resource,
             bytes_per_s=None,
             operations_per_s=1 / median_s,
             latency_s=median_s,
             source="measured",
-            evidence=f"append of 4 KiB and {_sync.__name__}, {len(times)} times: {spread}",
+            evidence=f"append of 4 KiB and {_sync.__name__}, {len(times)} times: {spread(times)}",
             took_s=took_s,
         )

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 
 from pathtrace.model.run import Ceiling
 from pathtrace.model.work import Clock
-from pathtrace.units import KIB, format_bytes, format_duration, nanoseconds, seconds
+from pathtrace.probes.latency import spread
+from pathtrace.units import KIB, format_bytes, nanoseconds, seconds
 
 _PAGE_BYTES = 4096
 _AT_LEAST = 5
@@ -50,15 +51,13 @@ class RoundTripProbe:
             return None
         middle_s = seconds(statistics.median(times))
         ahead = _read_ahead(self._files[0][0])
-        tenths = statistics.quantiles(times, n=10, method="inclusive")
-        spread = f"p10 {format_duration(seconds(tenths[0]))}, p90 {format_duration(seconds(tenths[-1]))}"
         return Ceiling(
             resource=self._resource,
             bytes_per_s=ahead / middle_s if ahead and middle_s else None,
             operations_per_s=None,
             latency_s=middle_s,
             source="measured",
-            evidence=f"one page read alone, {len(times)} times: {spread}{_together(ahead)}",
+            evidence=f"one page read alone, {len(times)} times: {spread(times)}{_together(ahead)}",
             took_s=seconds(self._clock() - start),
         )
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from pathtrace.model.history import Change, HistoryEntry, Told
+from pathtrace.model.history import HistoryEntry, Told
 from pathtrace.model.report import Caveat
 from pathtrace.model.scanning import Beside, Expectation, ScanReport
 from pathtrace.render import figures
 from pathtrace.render.figures import Document
+from pathtrace.render.history_document import change_document
 
 SCAN_FORMAT = "pathtrace.scan/1"
 
@@ -31,7 +32,7 @@ def scan_document(
         "against": report.against,
         "beside": [_beside(each) for each in report.beside],
         "expectations": [_expectation(each) for each in report.expectations],
-        "changes": [_change(each) for each in report.changes],
+        "changes": [change_document(each) for each in report.changes],
         "failure": report.failure,
         "told": [asdict(each) for each in told],
         "caveats": [asdict(each) for each in caveats],
@@ -74,25 +75,4 @@ def _expectation(each: Expectation) -> Document:
         "kept": each.kept,
         "reason": each.reason,
         "state": each.state,
-    }
-
-
-def _change(each: Change) -> Document:
-    return {
-        "kind": each.kind,
-        "name": each.name,
-        "also": list(each.also),
-        "state": each.state,
-        "since": each.since,
-        "nights": each.nights,
-        "ratio": each.ratio,
-        "low": each.low,
-        "high": each.high,
-        "before_s": each.before_s,
-        "after_s": each.after_s,
-        "per_week": each.per_week,
-        "resource": each.resource,
-        "resource_before": each.resource_before,
-        "marks": [asdict(mark) for mark in each.marks],
-        "ended_with": each.ended_with,
     }

@@ -8,11 +8,11 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import tempfile
 from pathlib import Path
 
 from pathtrace.errors import StoreError
 from pathtrace.units import KIB
+from pathtrace.whole_file import replace_file
 
 FORMAT = 1
 """Of run folders. 1: the first (facts.json, windows.jsonl, samples.bin, readings.csv, faults.jsonl)."""
@@ -64,16 +64,7 @@ def write_document(folder: Path, name: str, text: str) -> Path:
     """
     path = folder / name
     try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)  # mode 0600
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(text.encode("utf-8", "surrogateescape"))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        replace_file(path, text.encode("utf-8", "surrogateescape"), PRIVATE_FILE)
     except OSError as error:
         raise store_error(path, error) from error
     return path

@@ -18,13 +18,11 @@ FORMAT = "pathtrace.predictions/1"
 _ASIDE = "move it away, then ask again"
 
 
-def add_prediction(folder: Path, at: str, document: Mapping[str, Any]) -> None:
-    """Put one more behind those that are there. ``at``: ISO 8601. StoreError, RunFileError."""
-    add_predictions(folder, at, [document])
-
-
 def add_predictions(folder: Path, at: str, documents: Sequence[Mapping[str, Any]]) -> None:
-    """The same of several, written once. What stands there already keeps the time when it was first said."""
+    """Put those that are not there yet behind the others; what is there keeps the time of its first saying.
+
+    ``at``: ISO 8601. StoreError, RunFileError.
+    """
     kept = list(read_predictions(folder))
     known = [{key: value for key, value in each.items() if key != "predicted_at"} for each in kept]
     new = [each for each in documents if each not in known]

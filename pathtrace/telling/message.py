@@ -13,11 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pathtrace.model.report import Caveat
-from pathtrace.model.scanning import Message
+from pathtrace.model.scanning import NOT_TOLD, Message
 from pathtrace.telling import messenger
 from pathtrace.units import format_duration
 
-NOT_TOLD = "not-told"
 _GRACE_S = 5.0
 """Beyond its limit, for starting Python; then it is ended from here."""
 

@@ -7,12 +7,12 @@ import glob
 import os
 import re
 import stat
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from pathtrace.errors import StoreError
+from pathtrace.whole_file import replace_file
 
 _FOR_ALL = 0o644
 """Whoever collects metrics is another user."""
@@ -29,7 +29,9 @@ def rewrite(path: Path, change: Callable[[str], str]) -> None:
     path = Path(os.path.realpath(path))
     try:
         existing, mode = _existing(path)
-        _replace(path, change(existing), mode)
+        text = change(existing)
+        _sweep(path)
+        replace_file(path, text.encode(), mode)
     except OSError as error:
         raise StoreError(
             f"cannot write: {(error.strerror or str(error)).lower()}", where=str(path)
@@ -45,21 +47,6 @@ def _existing(path: Path) -> tuple[str, int]:
             return file.read(_MOST_BYTES).decode("utf-8", "replace"), stat.S_IMODE(status.st_mode)
     except FileNotFoundError:
         return "", _FOR_ALL
-
-
-def _replace(path: Path, text: str, mode: int) -> None:
-    _sweep(path)
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, mode)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def _sweep(path: Path) -> None:

@@ -12,9 +12,9 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from pathtrace.analysis.comparing.ratios import LEAST_EFFECT
 from pathtrace.analysis.nightly.steps import (
     FEWEST_BEFORE,
-    LEAST_EFFECT,
     SHOWN,
     Floats,
     Noise,

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pathtrace.analysis.comparing.ratios import LEAST_EFFECT
 from pathtrace.analysis.nightly.creeps import LONGEST, WEEK, Trend, bend, rising_or_falling, slope, stepped
 from pathtrace.analysis.nightly.night_series import Series, flow_of, usual
 from pathtrace.analysis.nightly.steps import (
     BEFORE,
     FEWEST_BEFORE,
-    LEAST_EFFECT,
     OF,
     SHOWN,
     Floats,

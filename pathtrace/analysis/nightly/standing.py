@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pathtrace.analysis.comparing.ratios import LEAST_EFFECT
 from pathtrace.analysis.nightly.creeps import WEEK, flattened
 from pathtrace.analysis.nightly.night_series import Series
-from pathtrace.analysis.nightly.steps import LEAST_EFFECT, OF, Floats, Noise, measured, returned
+from pathtrace.analysis.nightly.steps import OF, Floats, Noise, measured, returned
 from pathtrace.analysis.nightly.told_events import (
     Event,
     View,

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from pathtrace.analysis.comparing.ratios import LEAST_EFFECT
+
 Floats = npt.NDArray[np.float64]
 
-LEAST_EFFECT = math.log(1.05)
-"""As ``compare``: less is not told."""
 SHOWN, OF = 4, 5
 """Of the last ``OF`` nights so many must lie on the new side, more than half of the way."""
 FEWEST_BEFORE = 14

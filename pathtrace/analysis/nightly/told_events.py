@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pathtrace.analysis.comparing.ratios import LEAST_EFFECT
 from pathtrace.analysis.nightly.night_series import Series, at_or_after
 from pathtrace.analysis.nightly.steps import (
     BEFORE,
-    LEAST_EFFECT,
     OF,
     SHOWN,
     Floats,

@@ -40,7 +40,7 @@ from pathtrace.analysis.predicting.rescaling import (
     link_steps,
 )
 from pathtrace.analysis.predicting.resetting import batch_steps, loaded_steps, staff_steps
-from pathtrace.analysis.predicting.resimulation import Replayed, replay_requests, replay_stream
+from pathtrace.analysis.predicting.resimulation import Replayed, replay_requests, replay_stream, with_rest
 from pathtrace.analysis.requests import per_request
 from pathtrace.analysis.spread import middle
 from pathtrace.analysis.study import FlowStudy
@@ -82,13 +82,7 @@ class _Pass:
     """Mean of a request, measured; None of flows that are no requests."""
 
     def after(self, replayed: Replayed) -> float:
-        return _with_rest(self.measured_s, self.again.duration_s, replayed.duration_s)
-
-
-def _with_rest(measured_s: float, again_s: float, then_s: float) -> float:
-    """What playing again leaves unexplained stays; where it is slower than the fact, in proportion."""
-    rest = measured_s - again_s
-    return then_s + rest if rest >= 0 else then_s * measured_s / again_s
+        return with_rest(self.measured_s, self.again.duration_s, replayed.duration_s)
 
 
 def predict(run: Run, report: Report, settings: Sequence[str]) -> Prediction:
@@ -186,7 +180,7 @@ def _flow(
         after = Range(before, before, before)
     else:
         after = _range(expected, better, worse, abs(check.error), evidence.run.scenario.control.seed)
-        after = _never_narrower(after, before, cap)
+        after = never_narrower(after, before, cap)
     saved = (report.seconds_per_execution or 0.0) * report.executions_per_day * (1.0 - ratio)
     return FlowPrediction(
         name=study.flow.name,
@@ -238,7 +232,7 @@ def _range(expected: float, better: list[float], worse: list[float], error: floa
     return Range(expected, min(expected, low) * max(0.0, 1 - error), max(expected, high) * (1 + error))
 
 
-def _never_narrower(after: Range, before_s: float, cap: bool) -> Range:
+def never_narrower(after: Range, before_s: float, cap: bool) -> Range:
     """What the change moves may be off as predictions are; what stays as it is, is not predicted."""
     if abs(after.expected - before_s) <= NEGLIGIBLE * before_s:
         return after
@@ -255,7 +249,7 @@ def _of_a_request(study: FlowStudy, chosen: _Pass) -> tuple[float, float] | None
     )
     if study.flow.frequency.kind is not FrequencyKind.PER_REQUEST or before is None or again is None:
         return None
-    after = [_with_rest(before, again, each or 0.0) for each in (better, worse)]
+    after = [with_rest(before, again, each or 0.0) for each in (better, worse)]
     return before, math.sqrt(after[0] * after[1])
 
 

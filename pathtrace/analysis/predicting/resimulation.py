@@ -240,3 +240,9 @@ def replay_requests(operations: Operations, users: int, rate_per_s: float | None
         tuple(seconds(each) for each in busy),
         seconds(waited / count) if count else None,
     )
+
+
+def with_rest(measured_s: float, again_s: float, then_s: float) -> float:
+    """What playing again leaves unexplained stays; where it is slower than the fact, in proportion."""
+    rest = measured_s - again_s
+    return then_s + rest if rest >= 0 else then_s * measured_s / again_s

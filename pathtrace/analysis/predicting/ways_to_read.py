@@ -22,7 +22,7 @@ from pathtrace.analysis.limiting.round_trips import is_mapped
 from pathtrace.analysis.predicting.altering import Hold, Rescale, Step, altered, operations_in
 from pathtrace.analysis.predicting.next_measurements import setting_told
 from pathtrace.analysis.predicting.rescaling import Use, use_of_link
-from pathtrace.analysis.predicting.resimulation import replay_stream
+from pathtrace.analysis.predicting.resimulation import replay_stream, with_rest
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.errors import UsageError
 from pathtrace.model.prediction import Change, Changed, FlowPrediction, Prediction, Range, Unknown
@@ -133,4 +133,4 @@ def _played(study: FlowStudy, evidence: Evidence, steps: list[Step]) -> float:
         course = altered(part, workers, taken).better
         return replay_stream(operations_in(course, part), course.workers, queues).duration_s
 
-    return duration(steps) + max(0.0, seconds(part.wall_ns) - duration([]))
+    return with_rest(seconds(part.wall_ns), duration([]), duration(steps))

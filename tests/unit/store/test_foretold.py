@@ -7,7 +7,7 @@ from pathtrace.errors import RunFileError
 from pathtrace.model.comparison import Foretold, ForetoldChange, StoredPrediction
 from pathtrace.model.prediction import Price
 from pathtrace.store.foretold import stored_predictions
-from pathtrace.store.predictions import PREDICTIONS, add_prediction
+from pathtrace.store.predictions import PREDICTIONS, add_predictions
 
 WHOLE: dict[str, Any] = {
     "changes": [{"resource": "link:lan", "before": None, "after": 1.25e9}],
@@ -16,7 +16,7 @@ WHOLE: dict[str, Any] = {
 
 
 def test_predictions_are_read_as_they_were_kept(tmp_path: Path) -> None:
-    add_prediction(tmp_path, "2026-11-30T09:30:00+00:00", WHOLE)
+    add_predictions(tmp_path, "2026-11-30T09:30:00+00:00", [WHOLE])
     assert stored_predictions(tmp_path) == (
         StoredPrediction(
             "2026-11-30T09:30:00+00:00",
@@ -33,7 +33,7 @@ def test_a_price_a_word_and_a_flow_of_which_nothing_is_known_are_read_too(tmp_pa
         "flows": [*WHOLE["flows"], silent],
         "price": {"amount": 120, "currency": None},
     }
-    add_prediction(tmp_path, "2026-11-30T09:30:00+00:00", document)
+    add_predictions(tmp_path, "2026-11-30T09:30:00+00:00", [document])
     [found] = stored_predictions(tmp_path)
     assert found.changes == (ForetoldChange("archive.access", "read"),)
     assert [flow.flow for flow in found.flows] == ["index"]
@@ -47,7 +47,7 @@ def test_one_that_lacks_a_figure_is_left_out(tmp_path: Path) -> None:
         {"changes": [{"resource": "x", "after": None}]},
         {"price": {"amount": "much"}},
     ):
-        add_prediction(tmp_path, "2026-11-30T09:30:00+00:00", WHOLE | part)
+        add_predictions(tmp_path, "2026-11-30T09:30:00+00:00", [WHOLE | part])
     assert stored_predictions(tmp_path) == ()
 
 
