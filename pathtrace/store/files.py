@@ -8,6 +8,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pathtrace.errors import StoreError
@@ -68,6 +70,32 @@ def write_document(folder: Path, name: str, text: str) -> Path:
     except OSError as error:
         raise store_error(path, error) from error
     return path
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[bool]:
+    """Nobody else who asks for the same changes this folder meanwhile; False where there are no locks.
+
+    The lock goes with the process, and no file of it is left. StoreError.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield False
+        return
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise store_error(folder, error) from error
+    try:
+        surely = True
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        except OSError:  # a file system without locks
+            surely = False
+        yield surely
+    finally:
+        os.close(descriptor)
 
 
 def is_unfinished(name: str, of: str | None = None) -> bool:

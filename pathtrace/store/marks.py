@@ -138,23 +138,11 @@ def _plain(name: str) -> str:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Nobody else changes this folder's marks meanwhile. The lock goes with the process; no file is left."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        yield
-        return
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError as error:
-        raise files.store_error(folder, error) from error
-    try:
-        with contextlib.suppress(OSError):  # a file system without locks
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+    """Nobody else changes this folder's marks meanwhile."""
+    with files.alone(folder) as surely:
+        if surely:
             _remove_leavings(folder)
         yield
-    finally:
-        os.close(descriptor)
 
 
 def _remove_leavings(folder: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pathtrace.errors import RunFileError
-from pathtrace.store.files import write_document
+from pathtrace.store.files import alone, write_document
 
 PREDICTIONS = "predictions.json"
 FORMAT = "pathtrace.predictions/1"
@@ -23,14 +23,15 @@ def add_predictions(folder: Path, at: str, documents: Sequence[Mapping[str, Any]
 
     ``at``: ISO 8601. StoreError, RunFileError.
     """
-    kept = list(read_predictions(folder))
-    known = [{key: value for key, value in each.items() if key != "predicted_at"} for each in kept]
-    new = [each for each in documents if each not in known]
-    if not new:
-        return
-    kept += [{"predicted_at": at, **each} for each in new]
-    text = json.dumps({"format": FORMAT, "predictions": kept}, indent=1, allow_nan=False)
-    write_document(folder, PREDICTIONS, text + "\n")
+    with alone(folder):
+        kept = list(read_predictions(folder))
+        known = [{key: value for key, value in each.items() if key != "predicted_at"} for each in kept]
+        new = [each for each in documents if each not in known]
+        if not new:
+            return
+        kept += [{"predicted_at": at, **each} for each in new]
+        text = json.dumps({"format": FORMAT, "predictions": kept}, indent=1, allow_nan=False)
+        write_document(folder, PREDICTIONS, text + "\n")
 
 
 def read_predictions(folder: Path) -> tuple[Mapping[str, Any], ...]:

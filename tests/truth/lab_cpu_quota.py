@@ -1,21 +1,14 @@
-"""A share of one core for a process and its children: a control group (version 1) of the lab's own.
-
-What a crashed run left is in the lab's journal like everything else; groups that the lab did not make
-are not touched.
-"""
+"""A share of one core for a process and its children."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab_leftovers import claimed, family
+import lab_control_groups
 
-_CONTROLLER = Path("/sys/fs/cgroup/cpu")
-_PREFIX = "pathtrace-lab-"
 _PERIOD_US = 100_000
 
 
@@ -33,23 +26,12 @@ class Quota:
 
 def why_not() -> str | None:
     """Why no quota can be set here, or None."""
-    if not hasattr(os, "geteuid") or os.geteuid() != 0:
-        return "a CPU quota needs root"
-    if not (_CONTROLLER / "cpu.cfs_quota_us").exists() and not (_CONTROLLER / "cgroup.procs").exists():
-        return "a CPU quota needs version 1 control groups"
-    return None
+    return lab_control_groups.why_not("cpu", "cpu.cfs_quota_us")
 
 
 @contextlib.contextmanager
 def cpu_quota(pid: int, *, cores: float) -> Iterator[Quota]:
     """Hold ``pid`` and all below it, now and later, to ``cores`` until the block is left."""
-    with claimed("cpu-quota") as claim:
-        group = _CONTROLLER / f"{_PREFIX}{claim.folder.name}"
-        claim.will_limit(group)
-        group.mkdir()
-        (group / "cpu.cfs_period_us").write_text(str(_PERIOD_US))
-        (group / "cpu.cfs_quota_us").write_text(str(int(cores * _PERIOD_US)))
-        for each in family(pid):
-            with contextlib.suppress(ProcessLookupError):
-                (group / "cgroup.procs").write_text(str(each))
+    settings = {"cpu.cfs_period_us": str(_PERIOD_US), "cpu.cfs_quota_us": str(int(cores * _PERIOD_US))}
+    with lab_control_groups.limited(pid, "cpu", settings) as group:
         yield Quota(cores, group)

@@ -20,6 +20,7 @@ from pathtrace.model.prediction import (
     Upgrades,
 )
 from pathtrace.render.upgrades import upgrades_document, upgrades_view
+from pathtrace.render.whatif import whatif_document
 
 INDEX = FlowPrediction(
     "index", 240.0, Range(100.0, 90.0, 120.0), "cpu:indexer", SelfCheck(240, 238), None, 140.0
@@ -130,18 +131,7 @@ def test_nothing_to_gain_is_an_answer_too() -> None:
 
 def test_the_document_has_the_keys_of_every_prediction_and_one_entry_for_each_upgrade() -> None:
     document = upgrades_document(FOUND)
-    assert list(document) == [
-        "format",
-        "run",
-        "changes",
-        "self_check",
-        "flows",
-        "seconds_per_day_saved",
-        "unknowns",
-        "unchanged",
-        "stand_ins",
-        "upgrades",
-    ]
+    assert list(document) == list(whatif_document(FOUND.ranked[0].prediction))
     entries = document["upgrades"]
     assert isinstance(entries, list)
     assert [entry["name"] for entry in entries] == [

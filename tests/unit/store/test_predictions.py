@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,12 @@ def test_several_are_kept_at_once_and_what_was_said_before_keeps_its_time(tmp_pa
         ("10", "a"),
         ("11", "b"),
     ]
+
+
+def test_of_many_that_add_at_once_none_is_lost(tmp_path: Path) -> None:
+    def add(number: int) -> None:
+        add_predictions(tmp_path, "2026-11-30T10:00:00+00:00", [{"run": number}])
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(add, range(40)))
+    assert sorted(each["run"] for each in read_predictions(tmp_path)) == list(range(40))
