@@ -215,6 +215,19 @@ def format_count_rate(per_s: float) -> str:
     raise AssertionError("unreachable: the last unit always fits")
 
 
+PLAIN_CHANGE = 1.5
+"""Changes up to half as much again, or down to two thirds, are said in per cent, larger ones as factors."""
+
+
+def format_change(ratio: float) -> str:
+    """A ratio, after / before, as a change: ``-12 %``, ``+3.1 %``; a large one as it is, ``×3.2``."""
+    if not 1 / PLAIN_CHANGE < ratio < PLAIN_CHANGE:
+        return f"×{ratio:.2g}" if ratio < 100 else f"×{ratio:.0f}"
+    percent = 100 * (ratio - 1)
+    rounded = round(percent, 1) if abs(percent) < 10 else round(percent)
+    return f"{rounded:+g} %" if rounded else "0 %"
+
+
 def format_ratio(ratio: float) -> str:
     """A ratio in per cent; ``0 %`` and ``100 %`` only when that is exactly true."""
     if ratio < 0:

@@ -12,9 +12,9 @@ from pathtrace.model.comparison import Compared, Comparison, Difference, Predict
 from pathtrace.model.report import Report
 from pathtrace.model.run import Run
 from pathtrace.render import wording
-from pathtrace.render.comparison import change, cost_words, steadiness
+from pathtrace.render.comparison import cost_words, steadiness
 from pathtrace.render.markdown import NOT_STATED, escaped, section, table
-from pathtrace.units import format_duration
+from pathtrace.units import format_change, format_duration
 
 RANKED = 3
 REASONS = 5
@@ -77,7 +77,7 @@ def _foretold(each: Prediction) -> tuple[str, ...]:
     held = "within the range" if each.low <= each.actual_s <= each.high else "outside the range"
     bounds = f"{format_duration(each.low)} – {format_duration(each.high)}"
     times = (format_duration(each.expected_s), bounds, format_duration(each.actual_s))
-    return (each.flow, *times, change(1 + each.error), held)
+    return (each.flow, *times, format_change(1 + each.error), held)
 
 
 def _change(whole: Comparison) -> Iterator[str]:
@@ -115,8 +115,8 @@ def _times(each: Compared, name: str, repeats: str) -> tuple[str, ...]:
     start = (each.flow, name, repeats, wording.duration(each.before_s), wording.duration(each.after_s))
     if each.ratio is None:
         return (*start, "", "", wording.NOT_MEASURED)
-    bounds = f"{change(each.ratio.low)} to {change(each.ratio.high)}"
-    return (*start, change(each.ratio.ratio), bounds, each.verdict)
+    bounds = f"{format_change(each.ratio.low)} to {format_change(each.ratio.high)}"
+    return (*start, format_change(each.ratio.ratio), bounds, each.verdict)
 
 
 def _conditions(whole: Comparison, before: Run, after: Run) -> Iterator[str]:

@@ -22,10 +22,7 @@ from pathtrace.model.comparison import (
 from pathtrace.render import wording
 from pathtrace.render.layout import INDENT, Pairs, Row, Rows, bullet, heading, line
 from pathtrace.render.upgrades import price_words
-from pathtrace.units import format_duration, format_rate, format_ratio
-
-PLAIN = 1.5
-"""From so many times on, a factor is plainer than per cent."""
+from pathtrace.units import format_change, format_duration, format_rate, format_ratio
 
 
 def comparison_view(comparisons: Sequence[Comparison]) -> RenderableType:
@@ -71,7 +68,7 @@ def _across(comparisons: Sequence[Comparison], number: int) -> Row:
 def _cell(flow: Compared) -> str:
     if flow.ratio is None:
         return wording.NOT_MEASURED
-    return f"{wording.duration(flow.after_s)}, {change(flow.ratio.ratio)} {flow.verdict}"
+    return f"{wording.duration(flow.after_s)}, {format_change(flow.ratio.ratio)} {flow.verdict}"
 
 
 def _verdict(whole: Comparison) -> Iterator[RenderableType]:
@@ -99,23 +96,14 @@ def _row(name: str, each: Compared) -> Row:
     if each.ratio is None:
         return Row((name, *times, "", "", wording.NOT_MEASURED), below=below)
     ratio = each.ratio
-    bounds = f"{change(ratio.low)} to {change(ratio.high)}"
-    return Row((name, *times, change(ratio.ratio), bounds, each.verdict), below=below)
+    bounds = f"{format_change(ratio.low)} to {format_change(ratio.high)}"
+    return Row((name, *times, format_change(ratio.ratio), bounds, each.verdict), below=below)
 
 
 def _limit(each: Compared) -> Text:
     before, after = each.limited_by
     said = f"limited by {after}" + (", as before" if before == after else f", before by {before}")
     return Text(wording.plain(said), "dim")
-
-
-def change(ratio: float) -> str:
-    """A ratio of times as a change: ``-12 %``, ``+3.1 %``; a large one as it is, ``×3.2``."""
-    if not 1 / PLAIN < ratio < PLAIN:
-        return f"×{ratio:.2g}" if ratio < 100 else f"×{ratio:.0f}"
-    percent = 100 * (ratio - 1)
-    rounded = round(percent, 1) if abs(percent) < 10 else round(percent)
-    return f"{rounded:+g} %" if rounded else "0 %"
 
 
 def _predictions(values: Sequence[Prediction]) -> Iterator[RenderableType]:
@@ -127,7 +115,7 @@ def _predictions(values: Sequence[Prediction]) -> Iterator[RenderableType]:
         yield line(
             f'"{value.flow}" was predicted to take {format_duration(value.expected_s)} '
             f"({format_duration(value.low)} – {format_duration(value.high)}) and takes "
-            f"{format_duration(value.actual_s)}: {held} the range, {change(1 + value.error)}",
+            f"{format_duration(value.actual_s)}: {held} the range, {format_change(1 + value.error)}",
             indent=INDENT,
         )
 

@@ -20,7 +20,7 @@ from pathtrace.render import wording
 from pathtrace.render.history_words import change_lines, mark_text, note_text, steadiness, tally, told_text
 from pathtrace.render.layout import INDENT, Row, Rows, bullet, heading, line
 from pathtrace.render.trend import grouped, trend
-from pathtrace.units import format_duration, format_ratio
+from pathtrace.units import format_change, format_duration
 
 NIGHTS = 20
 """That are listed where nobody asked for a number."""
@@ -131,12 +131,7 @@ def _trend_row(name: str, times: Sequence[float | None], baseline: HistoryEntry 
 
 
 def _change(then_s: float | None, now_s: float | None) -> str:
-    if not then_s or now_s is None:
-        return wording.NOTHING
-    more = now_s / then_s - 1
-    if abs(more) < 0.0005:
-        return "0 %"
-    return f"{'+' if more > 0 else ''}{format_ratio(more)}"
+    return wording.NOTHING if not then_s or now_s is None else format_change(now_s / then_s)
 
 
 def _changed(past: PastScenario, like: Sequence[HistoryEntry]) -> str:

@@ -9,7 +9,7 @@ from pathtrace.model.history import COMPLETE, ENDED, OUTAGE, Change, Environment
 from pathtrace.model.scanning import EXPECTATION, FAILURE
 from pathtrace.render import wording
 from pathtrace.render.alert_changes import headline
-from pathtrace.units import format_ratio
+from pathtrace.units import format_change
 
 MOST_MARKS = 3
 
@@ -43,11 +43,7 @@ def _times(change: Change) -> str:
     times = f": {wording.duration(change.before_s)} → {wording.duration(change.after_s)}"
     if change.low is None or change.high is None:
         return times
-    return f"{times} ({_more(change.low)} to {_more(change.high)})"
-
-
-def _more(ratio: float) -> str:
-    return f"{'+' if ratio >= 1 else ''}{format_ratio(ratio - 1)}"
+    return f"{times} ({format_change(change.low)} to {format_change(change.high)})"
 
 
 def mark_text(mark: EnvironmentMark) -> str:

@@ -15,7 +15,7 @@ from pathtrace.render import wording
 from pathtrace.render.alert_changes import headline
 from pathtrace.render.alert_news import named, night
 from pathtrace.render.layout import INDENT, bullet, line
-from pathtrace.units import format_duration, format_ratio
+from pathtrace.units import format_change, format_duration, format_ratio
 
 MOST_DOUBTS = 8
 """A store of damaged runs must not hide the night."""
@@ -101,7 +101,8 @@ def _said(flow: tuple[str, float], report: ScanReport) -> str:
         return said
     hop = _likeliest(name, report) if known.verdict == SLOWER else ""
     chance = "" if known.verdict in (SAME, SLOWER, FASTER) else ", which may be chance"
-    return f"{said}, {_by(known)} ({format_duration(known.then_s)}){chance}{hop}"
+    bounds = f"{format_change(known.low)} to {format_change(known.high)}"
+    return f"{said}, {_by(known)} ({format_duration(known.then_s)}; {bounds}){chance}{hop}"
 
 
 def _by(each: Beside) -> str:

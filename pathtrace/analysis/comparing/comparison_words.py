@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from pathtrace.analysis.comparing.differences import NOTHING, unexpected
 from pathtrace.analysis.comparing.differences import UNCLEAR as CAUSE_UNCLEAR
 from pathtrace.model.comparison import FASTER, HISTORY, SLOWER, Compared, Comparison, Ratio
-from pathtrace.units import format_bytes, format_duration, format_ratio
+from pathtrace.units import PLAIN_CHANGE, format_bytes, format_change, format_duration, format_ratio
 
 REFUSED = ("These runs cannot be compared.",)
-PLAIN = 1.5
-"""From so many times on, "times as fast" is plainer than per cent."""
 NAMED = 4
 """Causes that are named; the others are counted."""
 
@@ -42,9 +40,9 @@ def said_of(flow: Compared) -> str:
 
 def change(ratio: float) -> str:
     """``3.2 times as fast``, ``12 % less time``."""
-    if ratio <= 1 / PLAIN:
+    if ratio <= 1 / PLAIN_CHANGE:
         return f"{_times(1 / ratio)} times as fast"
-    if ratio >= PLAIN:
+    if ratio >= PLAIN_CHANGE:
         return f"{_times(ratio)} times the time"
     return f"{format_ratio(abs(ratio - 1))} {'less' if ratio < 1 else 'more'} time"
 
@@ -55,16 +53,7 @@ def _times(factor: float) -> str:
 
 def interval(ratio: Ratio) -> str:
     """Bounds of the change in time: ``-3 % to +8 %``."""
-    return f"{signed(ratio.low)} to {signed(ratio.high)} time"
-
-
-def signed(ratio: float) -> str:
-    """A ratio of times as the change in per cent, ``+8 %``; a large one as it is, ``×3.2``."""
-    if not 1 / PLAIN < ratio < PLAIN:
-        return f"×{_times(ratio)}"
-    percent = 100 * (ratio - 1)
-    rounded = round(percent, 1) if abs(percent) < 10 else round(percent)
-    return f"{rounded:+g} %" if rounded else "0 %"
+    return f"{format_change(ratio.low)} to {format_change(ratio.high)} time"
 
 
 def _blind(ratio: Ratio) -> str:
@@ -81,7 +70,7 @@ def _blind(ratio: Ratio) -> str:
 
 def _much(more: float) -> str:
     """A change of times: ``28 %``; a large one as the factor that it is, ``×2.4``."""
-    return format_ratio(more) if more < PLAIN - 1 else f"×{_times(1 + more)}"
+    return format_ratio(more) if more < PLAIN_CHANGE - 1 else f"×{_times(1 + more)}"
 
 
 def _cause(whole: Comparison) -> str:

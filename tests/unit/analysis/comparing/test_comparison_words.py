@@ -1,7 +1,8 @@
 import pytest
 
-from pathtrace.analysis.comparing.comparison_words import change, said_of, signed
+from pathtrace.analysis.comparing.comparison_words import change, said_of
 from pathtrace.model.comparison import Compared, Ratio
+from pathtrace.units import format_change
 
 FLOW = Compared(
     *("index", "index", "nobody", 10.0, 12.0),
@@ -78,7 +79,7 @@ def test_a_large_change_is_a_factor_and_a_small_one_per_cent(ratio: float, text:
 
 
 def test_a_bound_has_its_sign() -> None:
-    assert [signed(ratio) for ratio in (0.88, 0.999, 1.0, 1.031, 0.5, 3.0)] == [
+    assert [format_change(ratio) for ratio in (0.88, 0.999, 1.0, 1.031, 0.5, 3.0)] == [
         "-12 %",
         "-0.1 %",
         "0 %",
