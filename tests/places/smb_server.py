@@ -13,6 +13,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ smb ports = {port}
 disable netbios = yes
 username map = {folder}/users
 passdb backend = tdbsam:{folder}/passdb.tdb
-private dir = {folder}/state
+private dir = {folder}/private
 state directory = {folder}/state
 cache directory = {folder}/state
 lock directory = {folder}/state
@@ -104,9 +105,22 @@ def need_samba() -> None:
 
 
 @contextlib.contextmanager
-def smb_server(folder: Path, shares: Mapping[str, str], options: str = "") -> Iterator[SmbServer]:
+def smb_server(shares: Mapping[str, str], options: str = "") -> Iterator[SmbServer]:
     """Serve ``shares`` (name -> lines of its section) with ``options`` for all, until the block is left."""
-    (folder / "state").mkdir(mode=0o700, parents=True)
+    with (
+        tempfile.TemporaryDirectory(prefix="pathtrace-smbd-", ignore_cleanup_errors=True) as folder,
+        _serving(Path(folder), shares, options) as server,
+    ):
+        yield server
+
+
+@contextlib.contextmanager
+def _serving(folder: Path, shares: Mapping[str, str], options: str) -> Iterator[SmbServer]:
+    # As the client's user each smbd looks here whether the others still live. Where it may not look, it
+    # takes them for dead, forgets what they have open, and now and then drops a connection for it.
+    folder.chmod(0o755)
+    (folder / "state").mkdir(mode=0o755)
+    (folder / "private").mkdir(mode=0o700)
     server = SmbServer(folder, _free_port(), secrets.token_urlsafe(12))
     sections = "".join(f"\n[{name}]\n{lines}\n" for name, lines in shares.items())
     written = _GLOBAL.format(port=server.port, folder=folder, guest=_UNIX_USER, options=options) + sections

@@ -35,10 +35,10 @@ def share() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def server(share: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmbServer]:
+def server(share: Path) -> Iterator[SmbServer]:
     need_samba()
     shares = {"data": f"path = {share}\nread only = no\nforce user = root"}
-    with smb_server(tmp_path_factory.mktemp("smbd"), shares) as running:
+    with smb_server(shares) as running:
         yield running
 
 
