@@ -30,11 +30,12 @@ _MOST_WAITING = 100_000
 class FarWatch:
     """The counters of one other host: ``run()`` receives them, ``observe()`` hands on what came.
 
-    Observers "far_cpu" (``HOST/all``, ``HOST/core0``: ``busy_s``, ``iowait_s``), "far_disk" (``HOST/sda``:
-    ``read_bytes``, ``write_bytes``, ``read_count``, ``write_count``, ``busy_s``), "far_interface"
-    (``HOST/eth0``: ``rx_bytes``, ``tx_bytes``), "far_memory" (``HOST``: ``available_bytes``,
-    ``cached_bytes``, gauges) and, once a second, "far_process" (``HOST/comm[pid]``: ``cpu_s``) of those that
-    work. Their times are ``clock`` at the receipt, so ``clock`` must count from the run's origin.
+    Observers "far_cpu" (``HOST/all``, ``HOST/core0``: ``busy_s``, ``iowait_s``, ``softirq_s``, which is part
+    of busy), "far_disk" (``HOST/sda``: ``read_bytes``, ``write_bytes``, ``read_count``, ``write_count``,
+    ``busy_s``), "far_interface" (``HOST/eth0``: ``rx_bytes``, ``tx_bytes``), "far_memory" (``HOST``:
+    ``available_bytes``, ``cached_bytes``, gauges) and, once a second, "far_process" (``HOST/comm[pid]``:
+    ``cpu_s``) of those that work. Their times are ``clock`` at the receipt, so ``clock`` must count from the
+    run's origin.
     """
 
     name = "far"

@@ -89,7 +89,7 @@ class FarCounters:
         user, nice, system, _, iowait, irq, softirq = (int(field) / self._hertz for field in fields[1:8])
         subject = "all" if fields[0] == "cpu" else f"core{int(fields[0].removeprefix('cpu'))}"
         busy = user + nice + system + irq + softirq
-        return "far_cpu", subject, [("busy_s", busy), ("iowait_s", iowait)]
+        return "far_cpu", subject, [("busy_s", busy), ("iowait_s", iowait), ("softirq_s", softirq)]
 
 
 def _sections(lines: Iterable[str]) -> dict[str, list[list[str]]]:

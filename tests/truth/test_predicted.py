@@ -208,34 +208,40 @@ def test_larger_batches_into_a_database(draw: random.Random, room: Path) -> None
     keeps(case)
 
 
-_TWICE = (
-    "  mapped: {path: [archive, reader], frequency: per-load}\n"
-    "  whole: {path: [copied, reader], frequency: per-load}\n"
-)
+_LOADED = "  load: {path: [archive, reader], frequency: per-load}\n"
 
 
-_AS_ON_A_WIRE = "32kb"
-"""Of a page fault's 128 KiB more than that would pass at once."""
+def weights(
+    net: Network, content: Callable[[Path], object], access: str, cable: Callable[[str], None], room: Path
+) -> list[Row]:
+    """Over sshfs, long enough for the other host to tell what its server computes."""
+    cable("1gbit")
+    with nas(net.nas, content, held=FAST) as box, sshfs_mount(net.workstation, box.ssh, box.folder) as mount:
+        places = by_path(mount / "large0.bin", f"access: {access}, data: weights")
+        asked = Asked(places.replace("path:", "host: nas, path:"), _LOADED)
+        faster = Change(("lan=2.5GbE",), lambda: cable("2500mbit"))
+        mapped = ("load",) if access == "mmap" else ()
+        return foretold(f"weights on a mount, {access}", net, box, asked, [faster], room, hidden=mapped)
 
 
 @only_with_all
-def test_weights_over_a_mount_mapped_and_read(draw: random.Random, room: Path) -> None:
-    """Long enough for the other host to tell what its server computes."""
+def test_weights_mapped_over_a_mount(draw: random.Random, room: Path) -> None:
     content = large(draw, 240, 280)
 
     def case() -> list[Row]:
-        with (
-            network("1gbit") as net,
-            nas(net.nas, content, held=FAST) as box,
-            sshfs_mount(net.workstation, box.ssh, box.folder) as mount,
-        ):
-            net.set_link("1gbit", burst=_AS_ON_A_WIRE)
-            weights = mount / "large0.bin"
-            places = by_path(weights, "access: mmap, data: weights")
-            places += by_path(weights, "access: read, data: weights", name="copied")
-            asked = Asked(places.replace("path:", "host: nas, path:"), _TWICE)
-            faster = Change(("lan=2.5GbE",), lambda: net.set_link("2500mbit", burst=_AS_ON_A_WIRE))
-            return foretold("weights on a mount", net, box, asked, [faster], room, hidden=("mapped",))
+        with network("1gbit") as net:
+            return weights(net, content, "mmap", net.set_wire, room)
+
+    keeps(case)
+
+
+@only_with_all
+def test_weights_read_over_a_mount(draw: random.Random, room: Path) -> None:
+    content = large(draw, 240, 280)
+
+    def case() -> list[Row]:
+        with network("1gbit") as net:
+            return weights(net, content, "read", net.set_link, room)
 
     keeps(case)
 

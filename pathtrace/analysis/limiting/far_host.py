@@ -158,6 +158,29 @@ def server_cores(figures: StageFigures, evidence: Evidence, span: Span, place: s
     return max((used for name, used in found if _is_one_of(name, programs)), default=None)
 
 
+def chained_cores(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> float | None:
+    """Cores used by all programs between a mount of this host and the files on its server; None unless both
+    ends told of theirs."""
+    here = evidence.counters.subjects("helper", "cpu_s")
+    helpers = [subject for subject in here if subject.startswith(f"{place}/")]
+    programs = SERVERS.get(protocol_of(evidence, place) or "", ())
+    if too_short(evidence, span) or not figures.active_s:
+        return None
+    found = _processes(figures, evidence, span, evidence.place(place).host)
+    servers = [used for name, used in found if _is_one_of(name, programs)]
+    if not helpers or not servers:
+        return None
+    grown = [evidence.while_busy("helper", subject, "cpu_s", figures, span) or 0.0 for subject in helpers]
+    return sum(servers) + sum(grown) / figures.active_s
+
+
+def network_cores(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> float | None:
+    """Cores that the kernel of the place's host took for packets; programs that it interrupts are charged."""
+    host = evidence.place(place).host
+    took = evidence.while_busy("far_cpu", f"{host}/all", "softirq_s", figures, span)
+    return None if took is None or not figures.active_s else took / figures.active_s
+
+
 def full_host(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> FullCore | None:
     """All cores of the place's host, whoever fills them; or one, where no program's time is known."""
     return None if too_short(evidence, span) else _whole_host(figures, evidence, span, place)

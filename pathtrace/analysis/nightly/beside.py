@@ -42,18 +42,26 @@ def is_like(night: HistoryEntry, other: HistoryEntry) -> bool:
 
 
 def reference(night: HistoryEntry, nights: Sequence[HistoryEntry], baseline: str | None) -> Reference | None:
-    """``nights``: of the scenario, oldest first, tonight among them or not; None: there is nothing yet."""
+    """``nights``: of the scenario, oldest first, tonight among them or not; None: there is nothing yet.
+
+    A baseline from another start (warm where tonight is cold) is no reference, as `compare` refuses it.
+    """
     earlier = [each for each in nights if each.id < night.id and each.took]
     chosen = next((each for each in earlier if each.id == baseline), None)
-    if chosen is not None:
-        named = f"{chosen.label} ({chosen.id})" if chosen.label else chosen.id
-        return Reference(f"the baseline {named}", (chosen,), chosen=True)
+    if chosen is not None and chosen.start == night.start:
+        return Reference(f"the baseline {_named(chosen)}", (chosen,), chosen=True)
     like = [each for each in earlier if is_like(night, each) and each.status in (COMPLETE, PARTIAL)]
     if not like:
         return None
     last = tuple(like[-LAST:])
     words = f"the run before, {last[0].id}" if len(last) == 1 else f"the median of the last {len(last)} runs"
+    if chosen is not None:
+        words += f" (the baseline {_named(chosen)} started {chosen.start}, this one {night.start})"
     return Reference(words, last)
+
+
+def _named(run: HistoryEntry) -> str:
+    return f"{run.label} ({run.id})" if run.label else run.id
 
 
 def beside(

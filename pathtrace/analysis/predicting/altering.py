@@ -251,12 +251,18 @@ class Hide:
     """Of a stage whose next ceiling nobody knows it may be that nothing changes at all."""
 
     stage: int
+    most_s: float | None = None
+    """What all of it takes at most; None: that is not known either."""
     rank: int = 9
 
     def apply(self, altered: Altered) -> None:
         rows = altered.rows(self.stage)
         window = altered.part.window
-        altered.worse.took[rows] = altered.part.elapsed[rows]
+        as_now = altered.part.elapsed[rows].astype(np.float64)
+        if self.most_s is not None and as_now.sum() > 0:
+            share = min(1.0, self.most_s * NANOSECONDS_PER_SECOND / as_now.sum())
+            as_now = np.minimum(as_now, np.maximum(altered.worse.took[rows], share * as_now))
+        altered.worse.took[rows] = as_now
         if window is not None:
             altered.worse.workers[self.stage] = window.workers[self.stage]
 

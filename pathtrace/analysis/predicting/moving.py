@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pathtrace.analysis.evidence import Evidence
-from pathtrace.analysis.limiting.far_host import busiest_program, server_cores
+from pathtrace.analysis.limiting.far_host import busiest_program
 from pathtrace.analysis.limiting.limit import LINK_FULL, MOSTLY, MOSTLY_FULL, TRACER
 from pathtrace.analysis.limiting.limits import Judged
 from pathtrace.analysis.limiting.links import link_name
@@ -20,9 +20,11 @@ from pathtrace.analysis.limiting.network_evidence import efficiency, route_of
 from pathtrace.analysis.limiting.round_trips import is_mapped, trip_time
 from pathtrace.analysis.predicting.altering import Hold, Rescale, Staff
 from pathtrace.analysis.predicting.disk_bounds import ALONE, Bounds, disk_bounds, disk_time
-from pathtrace.analysis.predicting.next_measurements import disk_told, setting_told
+from pathtrace.analysis.predicting.mapped_chain import mapped_chain
+from pathtrace.analysis.predicting.next_measurements import disk_told, server_told, setting_told
 from pathtrace.analysis.predicting.rescaling import MOVES, Plan, Use, use_of_link
 from pathtrace.analysis.predicting.resetting import workers_after
+from pathtrace.analysis.predicting.server_bounds import server_bounds
 from pathtrace.analysis.study import FlowStudy
 from pathtrace.model.prediction import Change, Changed, Unknown
 from pathtrace.model.scenario import FrequencyKind
@@ -110,19 +112,23 @@ def _steps(
         plan.steps.append(Staff(index, workers))
     _hold_by_the_rest(index, judged, plan)
     _hold_by_the_client(index, judged, study, evidence, plan)
-    _hide_mapped(index, judged, evidence, use, plan)
+    _hide_mapped(index, judged, study, evidence, use, plan)
     count, each_s = figures.operations, figures.elapsed_s / figures.operations
     now_s = use.bytes / _carries(place, evidence, use, None) / count if use else 0.0
     trip_s = (trip_time(evidence, place, None) or 0.0) if use else 0.0
-    disk = disk_bounds(judged, study, evidence, now_s, trip_s, use is not None and use.full)
+    full = use is not None and use.full
+    disk = disk_bounds(judged, study, evidence, now_s, trip_s, full)
+    server = server_bounds(judged, study, evidence, link_s / count, full)
     then_s = (given and figures.bytes / count / given, link_s / count)
-    better, worse = _extremes(judged, trip_s, now_s, disk, then_s, _server_s(judged, study, evidence))
+    better, worse = _extremes(judged, trip_s, now_s, disk, then_s, server)
     shares = (1.0 - better.own_s / each_s, 1.0 - worse.own_s / each_s)
     ratios = _ratio(better, each_s), _ratio(worse, each_s)
     plan.steps.append(Rescale(index, *shares, *ratios, figures.elapsed_s))
     if disk_s is None:
         plan.steps.append(Hold(index, disk.most_s * count, f"disk:{place}", worse_only=True))
-        plan.leave_open(index, _unknown_disk(judged, evidence, use is not None and use.full))
+        plan.leave_open(index, _unknown_disk(judged, evidence, full))
+    if not server.known:
+        plan.leave_open(index, _unknown_server(judged, evidence))
     return True
 
 
@@ -145,21 +151,15 @@ def _hold_by_the_client(index: int, judged: Judged, study: FlowStudy, evidence: 
         plan.steps.append(Hold(index, figures.active_s * min(1.0, busiest[2]), f"cpu:{place}"))
 
 
-def _hide_mapped(index: int, judged: Judged, evidence: Evidence, use: Use | None, plan: Plan) -> None:
+def _hide_mapped(
+    index: int, judged: Judged, study: FlowStudy, evidence: Evidence, use: Use | None, plan: Plan
+) -> None:
     """Pages are asked for a few at a time: a busy link may hide what the server and the mount do for each."""
     place = judged.figures.stage.place
     if use is not None and use.share >= MOSTLY and is_mapped(evidence.place(place).spec):
         what = f"how much of what is done for mapped pages of {place} goes on beside the busy link"
-        plan.hide(index, what, setting_told(place, "access: read"))
-
-
-def _server_s(judged: Judged, study: FlowStudy, evidence: Evidence) -> float:
-    """Of an operation; 0 if nobody saw it, or if several are served at once."""
-    figures, place = judged.figures, judged.figures.stage.place
-    if not evidence.is_far(place) or figures.elapsed_s > ALONE * figures.active_s:
-        return 0.0
-    cores = server_cores(figures, evidence, study.span, place) or 0.0
-    return min(1.0, cores) * figures.elapsed_s / figures.operations
+        most_s = mapped_chain(judged, study, evidence)
+        plan.hide(index, what, setting_told(place, "access: read"), most_s)
 
 
 def _carries(place: str, evidence: Evidence, use: Use, given: float | None) -> float:
@@ -176,23 +176,23 @@ def _extremes(
     now_s: float,
     disk: Bounds,
     then: tuple[float | None, float],
-    server_s: float,
+    server: Bounds,
 ) -> tuple[_Course, _Course]:
     """The shortest and the longest operation that there may be, without waiting for turns.
 
-    ``now_s``: at the link; ``then``: afterwards, at the disk if that is given, and at the link; ``server_s``:
-    what its server computes, which reads ahead and sends as it goes.
+    ``now_s``: at the link; ``then``: afterwards, at the disk if that is given, and at the link; ``server``:
+    what it computes, which reads ahead and sends as it goes.
     """
     figures = judged.figures
     each_s, at_once = figures.elapsed_s / figures.operations, max(1.0, figures.elapsed_s / figures.active_s)
     given_s, link_s = then
 
-    def courses(disk_s: float) -> list[_Course]:
+    def courses(disk_s: float, server_s: float) -> list[_Course]:
         after_s = max(server_s, disk_s if given_s is None else given_s)
         parts = Parts(now_s, max(server_s, disk_s), at_once), Parts(link_s, after_s, at_once)
         return _courses(each_s, trip_s, *parts, disk.known or disk.least_s > 0)
 
-    least, most = courses(disk.least_s), courses(disk.most_s)
+    least, most = courses(disk.least_s, server.least_s), courses(disk.most_s, server.most_s)
     both = [*least, *most] if given_s is not None else []
     return min(both or least, key=_then), max(both or most, key=_then)
 
@@ -252,3 +252,9 @@ def _unknown_disk(judged: Judged, evidence: Evidence, hidden: bool) -> Unknown:
         return Unknown(f"how fast the disk of {place} is", measure)
     what = f"how fast the disk and the server of {place} are"
     return Unknown(f"{what}: the full link hides them" if hidden else what, measure)
+
+
+def _unknown_server(judged: Judged, evidence: Evidence) -> Unknown:
+    place = judged.figures.stage.place
+    what = f"how much of what the server of {place} computes is for its packets: the full link hides it"
+    return Unknown(what, server_told(place, evidence))

@@ -35,6 +35,11 @@ def link_told(place: str, evidence: Evidence) -> str:
     return f"{RUN}, with `responder:` of host {host} and `pathtrace respond` there"
 
 
+def server_told(place: str, evidence: Evidence) -> str:
+    """What the server of a place computes while the link to it is not full."""
+    return f"{RUN}, on a host with a faster link to {evidence.place(place).host}"
+
+
 def crossing_told(place: str, evidence: Evidence) -> str:
     """How much of what a place does crosses its link: what that carries, and what was counted."""
     host, here = evidence.place(place).host, evidence.run.scenario.here.name

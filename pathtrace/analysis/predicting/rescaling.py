@@ -42,8 +42,8 @@ class Plan:
     hidden: dict[int, list[Unknown]] = field(default_factory=dict)
     """What nobody knows of stages, and what would show it; forgotten where it makes no difference."""
 
-    def hide(self, stage: int, what: str, measure: str) -> None:
-        self.steps.append(Hide(stage))
+    def hide(self, stage: int, what: str, measure: str, most_s: float | None = None) -> None:
+        self.steps.append(Hide(stage, most_s))
         self.leave_open(stage, Unknown(what, measure))
 
     def leave_open(self, stage: int, unknown: Unknown) -> None:

@@ -37,7 +37,8 @@ def shape(end: Host, device: str, link: str, burst: str | None = None) -> None:
     """Let `device` of `end` send at most at the speed of `link` from now on (one of LINKS).
 
     A smaller `burst` is nearer to a wire where requests come one by one, and loses some of the rate on a busy
-    machine.
+    machine. Packets that exceed it are cut into frames on behalf of whoever sends: behind a full 1 Gbit/s
+    that alone fills a core (`send_smaller_packets`).
     """
     if link not in LINKS:
         raise ValueError(f"no such link {link!r}; there are {', '.join(LINKS)}")
@@ -47,6 +48,11 @@ def shape(end: Host, device: str, link: str, burst: str | None = None) -> None:
         end.run("tc", "qdisc", "replace", "dev", device, "root", "handle", "1:", *bucket)
     elif "tbf" in end.run("tc", "qdisc", "show", "dev", device):
         end.run("tc", "qdisc", "del", "dev", device, "root")
+
+
+def send_smaller_packets(end: Host, device: str, most: int) -> None:
+    """Let `device` send packets of at most so many bytes, on connections that are made from now on."""
+    end.run("ip", "link", "set", "dev", device, "gso_max_size", str(most))
 
 
 def send_single_frames(end: Host, device: str) -> None:

@@ -30,6 +30,7 @@ __all__ = ["HOSTS", "Network", "network", "why_no_delay", "why_no_loss", "why_no
 
 HOSTS = ("nas", "workstation", "db")
 _RELAY = Path(__file__).with_name("relay.py")
+_SMALL_BUCKET, _LESS_THAN_THE_BUCKET = "32kb", 30_000
 _BRIDGE, _SECOND_BRIDGE = "br0", "br1"
 _BRIDGED_TO_IPTABLES = Path("/proc/sys/net/bridge/bridge-nf-call-iptables")
 _numbers = itertools.count(1)
@@ -62,6 +63,13 @@ class Network:
         for name in names or self.hosts:
             links.shape(self.hosts[name], "eth0", link, burst)
             links.shape(self.switch, name, link, burst)
+
+    def set_wire(self, link: str) -> None:
+        """All cables as fast as `link`, with as little at once as can be: of a page fault's 128 KiB most
+        would cross at memory speed otherwise. For connections that are made from now on."""
+        for host in self.hosts.values():
+            links.send_smaller_packets(host, "eth0", _LESS_THAN_THE_BUCKET)
+        self.set_link(link, burst=_SMALL_BUCKET)
 
     def delay(self, name: str, rtt_s: float) -> None:
         """Make the way to a host and back `rtt_s` seconds longer, instead of what was planted before.

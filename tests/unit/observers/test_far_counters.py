@@ -34,8 +34,10 @@ def test_a_look_is_read_in_seconds_and_bytes() -> None:
     assert counters.feed(look(), 42) == [
         Reading(42, "far_cpu", "nas/all", "busy_s", 16.3),
         Reading(42, "far_cpu", "nas/all", "iowait_s", 5.0),
+        Reading(42, "far_cpu", "nas/all", "softirq_s", 0.7),
         Reading(42, "far_cpu", "nas/core0", "busy_s", pytest.approx(8.6)),
         Reading(42, "far_cpu", "nas/core0", "iowait_s", 2.5),
+        Reading(42, "far_cpu", "nas/core0", "softirq_s", 0.3),
         Reading(42, "far_disk", "nas/sda", "read_bytes", 2048.0 * 512),
         Reading(42, "far_disk", "nas/sda", "write_bytes", 4096.0 * 512),
         Reading(42, "far_disk", "nas/sda", "read_count", 1000.0),

@@ -46,10 +46,18 @@ def test_runs_of_other_work_or_another_start_nights_without_figures_and_later_on
     assert reference(night(0), nights, None) is None
 
 
-def test_a_baseline_counts_alone_whatever_its_start_and_is_called_by_its_label() -> None:
-    nights = [night(0, start="warm", label="new disk"), night(1), night(2)]
+def test_a_baseline_counts_alone_and_is_called_by_its_label() -> None:
+    nights = [night(0, label="new disk"), night(1), night(2)]
     found = reference(night(3), nights, nights[0].id)
     assert found == Reference(f"the baseline new disk ({nights[0].id})", (nights[0],), chosen=True)
+
+
+def test_a_baseline_from_another_start_is_no_reference_and_that_is_said() -> None:
+    nights = [night(0, start="warm"), night(1), night(2)]
+    found = reference(night(3), nights, nights[0].id)
+    why = f"(the baseline {nights[0].id} started warm, this one cold)"
+    assert found == Reference(f"the median of the last 2 runs {why}", (nights[1], nights[2]))
+    assert reference(night(3), nights[:1], nights[0].id) is None
 
 
 def test_a_slower_night_is_slower_only_as_far_as_days_do_not_differ_by_as_much() -> None:
