@@ -51,18 +51,17 @@ def record(count: int) -> None:
         weights = by_smb(box, "models/large0.bin", "data: weights").replace("archive:", "weights:", 1)
         places = _PLACES.replace("ARCHIVE", by_smb(box, "letters")).replace("WEIGHTS", weights)
         asked = Asked(places, _FLOWS, repeats=REPEATS, more=("--no-probes",))
-        others = []
-        for night in range(count):
+        for number in range(count):
             outcome = ask(net, box, asked, Path(room))
             assert outcome.code == 0, outcome.err
-            others.append(outcome.document["other_activity"]["workstation"]["cpu_percent"])
-            print(night, f"{others[-1]:.0f} %", file=sys.stderr)
-        with History(Path(room) / "store") as history:
-            nights = sorted(history.entries(), key=lambda entry: entry.id)
-    print(";".join(("others", *(took.name for took in nights[0].took))))
-    for percent, night in zip(others, nights, strict=True):
-        cells = (f"{took.median_s:.5g} {took.low_s:.5g} {took.high_s:.5g}" for took in night.took)
-        print(";".join((f"{percent:.0f}", *cells)))
+            with History(Path(room) / "store") as history:
+                history.refresh()
+                night = max(history.entries(), key=lambda entry: entry.id)
+            if number == 0:
+                print(";".join(("others", *(took.name for took in night.took))))
+            percent = outcome.document["other_activity"]["workstation"]["cpu_percent"]
+            cells = (f"{took.median_s:.5g} {took.low_s:.5g} {took.high_s:.5g}" for took in night.took)
+            print(";".join((f"{percent:.0f}", *cells)), flush=True)
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ def large(draw: random.Random, low_mb: int, high_mb: int) -> Callable[[Path], ob
 def small(draw: random.Random, files: int) -> Callable[[Path], object]:
     size, seed = draw.randint(12, 20) * 1024, draw.getrandbits(32)
     count = draw.randint(files * 95 // 100, files * 105 // 100)
-    return lambda folder: small_files(folder, files=count, size=size, seed=seed)
+    return lambda folder: small_files(folder, files=count, size=size, seed=seed, spread=0.7)
 
 
 def in_the_lab(

@@ -21,6 +21,7 @@ from pathtrace.analysis.limiting.round_trips import is_mapped, trip_time
 from pathtrace.analysis.predicting.altering import Hold, Rescale, Staff
 from pathtrace.analysis.predicting.disk_bounds import ALONE, Bounds, disk_bounds, disk_time
 from pathtrace.analysis.predicting.mapped_chain import mapped_chain
+from pathtrace.analysis.predicting.marginal_time import marginal_time
 from pathtrace.analysis.predicting.next_measurements import disk_told, server_told, setting_told
 from pathtrace.analysis.predicting.rescaling import MOVES, Plan, Use, use_of_link
 from pathtrace.analysis.predicting.resetting import workers_after
@@ -115,11 +116,12 @@ def _steps(
     _hide_mapped(index, judged, study, evidence, use, plan)
     count, each_s = figures.operations, figures.elapsed_s / figures.operations
     now_s = use.bytes / _carries(place, evidence, use, None) / count if use else 0.0
+    now_s, crossing_s = _without_bursts(judged, study, evidence, now_s, link_s / count)
     trip_s = (trip_time(evidence, place, None) or 0.0) if use else 0.0
     full = use is not None and use.full
     disk = disk_bounds(judged, study, evidence, now_s, trip_s, full)
-    server = server_bounds(judged, study, evidence, link_s / count, full)
-    then_s = (given and figures.bytes / count / given, link_s / count)
+    server = server_bounds(judged, study, evidence, crossing_s, full)
+    then_s = (given and figures.bytes / count / given, crossing_s)
     better, worse = _extremes(judged, trip_s, now_s, disk, then_s, server)
     shares = (1.0 - better.own_s / each_s, 1.0 - worse.own_s / each_s)
     ratios = _ratio(better, each_s), _ratio(worse, each_s)
@@ -130,6 +132,17 @@ def _steps(
     if not server.known:
         plan.leave_open(index, _unknown_server(judged, evidence))
     return True
+
+
+def _without_bursts(
+    judged: Judged, study: FlowStudy, evidence: Evidence, now_s: float, then_s: float
+) -> tuple[float, float]:
+    """What the link takes of a mean operation, now and afterwards, if its bytes pass no faster than they were
+    seen to. What passes at once on a slower link is not known: there all takes its time."""
+    if not now_s or (each_s := marginal_time(judged, study, evidence)) is None:
+        return now_s, then_s
+    seen_s = min(now_s, each_s * judged.figures.bytes / judged.figures.operations)
+    return seen_s, min(then_s, seen_s) if then_s <= now_s else then_s
 
 
 def _hold_by_the_rest(index: int, judged: Judged, plan: Plan) -> None:

@@ -32,8 +32,13 @@ def large_files(folder: Path, *, sizes: list[int], seed: int) -> list[Path]:
     return paths
 
 
-def small_files(folder: Path, *, files: int, size: int, seed: int, a_folder: int = 500) -> list[Path]:
-    """``files`` files of ``size`` random bytes, no two alike, ``a_folder`` of them in each folder."""
+def small_files(
+    folder: Path, *, files: int, size: int, seed: int, a_folder: int = 500, spread: float = 0.0
+) -> list[Path]:
+    """``files`` files of random bytes, no two alike, ``a_folder`` of them in each folder.
+
+    Each of ``size`` bytes, or by up to ``spread`` (a ratio of it) more or less.
+    """
     import numpy as np
 
     random = np.random.Generator(np.random.SFC64(seed))
@@ -43,7 +48,9 @@ def small_files(folder: Path, *, files: int, size: int, seed: int, a_folder: int
             beneath = folder / f"part{number // a_folder:03d}"
             beneath.mkdir()
         path = beneath / f"small{number:05d}.bin"
-        path.write_bytes(random.bytes(size))
+        path.write_bytes(
+            random.bytes(round(size * (1 + spread * (2 * random.random() - 1))) if spread else size)
+        )
         paths.append(path)
     return paths
 

@@ -28,6 +28,7 @@ from tests.unit.analysis.builders import MB, MS, reached, run_of, scenario
 
 COUNT = 200
 LARGE, SMALL, MIXED = (MB,), (8_000,), (20_000, MB // 2, 3 * MB, 100_000)
+SMALLS = (4_000, 12_000, 8_000, 28_000, 20_000)
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class World:
     """The disk was measured alone."""
     ahead: bool = False
     """The server reads the next part of the file while one crosses the link."""
+    saved_up: float = 0.0
+    """Bytes that pass at once after a pause."""
 
     @property
     def link(self) -> float:
@@ -55,6 +58,7 @@ class Shared(FakePlace):
         self._world, self._now = world, clock
         self._disk, self._link = asyncio.Lock(), asyncio.Lock()
         self._reading: asyncio.Task[None] | None = None
+        self._saved_up, self._since = world.saved_up, 0
 
     async def draw(self, items: Sequence[Item]) -> Sequence[Done]:
         world, start = self._world, self._now()
@@ -69,8 +73,16 @@ class Shared(FakePlace):
         if world.ahead and len(self.calls) < COUNT:
             self._reading = asyncio.ensure_future(self._read(size))
         async with self._link:
-            await asyncio.sleep(size / world.link)
+            await asyncio.sleep(max(0.0, size - self._passing(size)) / world.link)
         return [Done(start, self._now() - start, size, (items[0],), setup_ns=opening_ns)]
+
+    def _passing(self, size: int) -> float:
+        """How much of it passes at once."""
+        now = self._now()
+        gained = seconds(now - self._since) * self._world.link
+        saved_up = min(self._world.saved_up, self._saved_up + gained)
+        self._saved_up, self._since = max(0.0, saved_up - size), now
+        return min(saved_up, size)
 
     async def _read(self, size: int) -> None:
         async with self._disk:
@@ -168,6 +180,19 @@ def test_small_reads_gain_next_to_nothing_from_a_faster_link() -> None:
     [flow] = prediction.flows
     assert flow.after_s.expected == pytest.approx(truth, rel=0.02)
     assert flow.speedup == pytest.approx(1.06, abs=0.02)
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize(("saved_up", "speedup"), [(0.0, 1.2), (256_000.0, 1.0)])
+def test_small_reads_gain_nothing_from_a_link_that_lets_them_pass_at_once(
+    saved_up: float, speedup: float, depth: int
+) -> None:
+    """Of a wire they gain what it takes for their bytes."""
+    world = World(disk=2000 * MB, sizes=SMALLS, saved_up=saved_up, depth=depth)
+    prediction, truth = foretold(world, replace(world, gbit=10), "lan=10GbE")
+    [flow] = prediction.flows
+    assert flow.after_s.expected == pytest.approx(truth, rel=0.02)
+    assert flow.speedup == pytest.approx(speedup, abs=0.05)
 
 
 def test_a_faster_disk_until_the_link_is_full() -> None:
