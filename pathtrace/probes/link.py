@@ -1,7 +1,8 @@
 """A link from memory to memory, one direction, against pathtrace's responder on the other host.
 
 What TCP carries as payload is measured: no disk, no protocol of a file server, no cipher. Tries one stream
-and several, since a long way or a slow core may hold one stream back that the link itself would not.
+and several, since a long way or a slow core may hold one stream back that the link itself would not; and
+single pieces, large and small, since files that are read one by one are such.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathtrace.model.run import Ceiling
 from pathtrace.model.tcp_info import TcpInfo
 from pathtrace.model.work import Clock
 from pathtrace.probes.echo_client import SMALL, EchoClient
+from pathtrace.probes.link_pieces import pieces_text
 from pathtrace.probes.responder_client import ResponderClient, Transfer, Way
 from pathtrace.units import format_count, format_duration, format_link, seconds
 
@@ -24,6 +26,7 @@ _NO_DATA = "larger packets may vanish on the way: compare the MTU of both ends a
 _IDLE_TRIES = 10
 _PAUSE_S = 0.05
 _PATIENCE_S = 0.5
+_PIECES_S = 1.0
 
 
 class LinkProbe:
@@ -72,6 +75,7 @@ class LinkProbe:
                 raise OperationError(
                     f"{self._direction}: connections are made, but no data arrives", hint=_NO_DATA
                 )
+        alone = pieces_text(self._client.pieces(self._way, _PIECES_S))
         best = max(results, key=lambda result: result.transfer.bytes_per_s)
         return Ceiling(
             resource=self._resource,
@@ -79,7 +83,7 @@ class LinkProbe:
             operations_per_s=None,
             latency_s=idle_s if idle_s is not None else _least_rtt_s(results),
             source="measured",
-            evidence=self._evidence(results, idle_s),
+            evidence="; ".join(filter(None, (self._evidence(results, idle_s), alone))),
             took_s=seconds(self._clock() - start),
             direction=self._direction,
         )

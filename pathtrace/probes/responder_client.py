@@ -18,6 +18,7 @@ from enum import Enum
 from pathtrace.errors import PathtraceError
 from pathtrace.model.work import Clock
 from pathtrace.probes.echo_client import EchoClient
+from pathtrace.probes.link_pieces import Piece, PieceTimer
 from pathtrace.probes.link_protocol import (
     LinkError,
     Purpose,
@@ -103,15 +104,23 @@ class ResponderClient:
         """Move bytes from memory to memory, as fast as they go."""
         with self._told():
             control = self._session()
-            self._ask(control, way, streams, length_s, warmup_s)
-            number = self._answer(control, CONNECT_S).get("transfer")
-            if not isinstance(number, int):
-                raise LinkError("the responder's answer cannot be understood")
-            self._data = self._connect_data(control, number, streams)
+            self._set_up(control, way.value, streams, length_s, warmup_s)
             patience_s = length_s + warmup_s + _GRACE_S
             own = together(self._mover(way, streams, length_s, warmup_s), self._data, patience_s)
             far = _reports(self._answer(control, patience_s + CONNECT_S))
             return Transfer(tuple(own), far) if way is Way.TO_HERE else Transfer(far, tuple(own))
+
+    def pieces(self, way: Way, length_s: float) -> tuple[Piece, ...]:
+        """What single pieces take, one at a time; none where the responder is older than that."""
+        with self._told():
+            control = self._session()
+            if self._greeting.get("pieces") is not True:
+                return ()
+            timer = PieceTimer(self._clock, length_s, there=way is Way.TO_THERE)
+            self._set_up(control, "pieces", 1, length_s, 0.0)
+            together(timer.run, self._data, length_s + _GRACE_S)
+            self._answer(control, length_s + _GRACE_S + CONNECT_S)
+            return timer.found
 
     def echo(self) -> EchoClient | None:
         """Whole packets there and back; None where one of the ends cannot. To be closed by the caller."""
@@ -166,10 +175,16 @@ class ResponderClient:
                 raise
             return control
 
-    @staticmethod
-    def _ask(control: socket.socket, way: Way, streams: int, length_s: float, warmup_s: float) -> None:
-        wanted = {"do": way.value, "streams": streams, "length_s": length_s, "warmup_s": warmup_s}
+    def _set_up(
+        self, control: socket.socket, do: str, streams: int, length_s: float, warmup_s: float
+    ) -> None:
+        """Ask for a transfer, and make its connections."""
+        wanted = {"do": do, "streams": streams, "length_s": length_s, "warmup_s": warmup_s}
         write_message(control, {**wanted, "most_bytes": MOST_BYTES})
+        number = self._answer(control, CONNECT_S).get("transfer")
+        if not isinstance(number, int):
+            raise LinkError("the responder's answer cannot be understood")
+        self._data = self._connect_data(control, number, streams)
 
     @staticmethod
     def _answer(control: socket.socket, patience_s: float) -> dict[str, object]:

@@ -17,6 +17,7 @@ from typing import TypeGuard
 
 from pathtrace import __version__
 from pathtrace.model.work import Clock
+from pathtrace.probes.link_pieces import answer_pieces
 from pathtrace.probes.link_protocol import ForeignSpeechError, read_message, write_message
 from pathtrace.probes.link_streams import (
     Allowance,
@@ -63,7 +64,7 @@ class Served:
 @dataclass(frozen=True, slots=True)
 class _Transfer:
     number: int
-    sends: bool
+    do: str
     streams: int
     length_s: float
     warmup_s: float
@@ -159,6 +160,7 @@ class Session:
         return {
             "pathtrace": __version__,
             "echo": echo is not None,
+            "pieces": True,
             "limit_bytes": self._limits.bytes,
             "limit_s": self._limits.time_s,
             "congestion_control": congestion_control(self._control),
@@ -205,7 +207,12 @@ class Session:
         patience_s = transfer.warmup_s + transfer.length_s + _GRACE_S
         for connection in connections:
             connection.settimeout(None)
-        if transfer.sends:
+        if transfer.do == "pieces":
+            reports = together(
+                lambda connection: answer_pieces(connection, self._allowance.take), connections, patience_s
+            )
+            self._sent += sum(report.bytes for report in reports)
+        elif transfer.do == "send":
             reports = together(self._sender(transfer), connections, patience_s)
             self._sent += sum(report.bytes for report in reports)
         else:
@@ -242,13 +249,14 @@ def _read_transfer(message: dict[str, object], number: int) -> _Transfer:
     """What the client asks for, within reason. ForeignSpeechError."""
     streams, most = message.get("streams"), message.get("most_bytes")
     length_s, warmup_s = message.get("length_s"), message.get("warmup_s")
-    if message.get("do") not in ("send", "receive"):
+    do = message.get("do")
+    if do not in ("send", "receive", "pieces"):
         raise ForeignSpeechError("a message asks for something unknown")
     if type(streams) is not int or not 1 <= streams <= MOST_STREAMS or type(most) is not int or most < 1:
         raise ForeignSpeechError("a message asks for something impossible")
     if not (_is_short(length_s) and _is_short(warmup_s)):
         raise ForeignSpeechError("a message asks for something impossible")
-    return _Transfer(number, message["do"] == "send", streams, float(length_s), float(warmup_s), most)
+    return _Transfer(number, str(do), streams, float(length_s), float(warmup_s), most)
 
 
 def _is_short(value: object) -> TypeGuard[float]:

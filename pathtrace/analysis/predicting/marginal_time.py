@@ -18,7 +18,7 @@ from pathtrace.units import KIB, NANOSECONDS_PER_SECOND
 SMALL_BYTES = 64 * KIB
 """What may pass at once. Buckets hold more or less."""
 _FEWEST = 200
-_MOST = 1000
+_MOST = 500
 """Operations that are looked at: their pairs are many enough."""
 _VARIED = 1.5
 """Between the quarters of the sizes: of operations of one size nobody can tell."""

@@ -12,6 +12,7 @@ from pathtrace.model.run import Ceiling
 from pathtrace.probes.link import LinkProbe
 from pathtrace.probes.link_protocol import LinkError, ResponderRefusedError
 from pathtrace.probes.responder_client import ResponderClient, Way
+from pathtrace.probes.responder_session import Session
 from tests.unit.probes.networks import TOKEN, Network, network
 from tests.unit.probes.responders import clock, listening
 
@@ -51,8 +52,34 @@ def test_latency_is_told_idle_and_under_load() -> None:
         client.close()
     assert found is not None
     assert re.search(
-        r"; a small packet there and back takes [\d.]+ .?s idle, [\d.]+ .?s under load$", found.evidence
+        r"; a small packet there and back takes [\d.]+ .?s idle, [\d.]+ .?s under load; ", found.evidence
     )
+
+
+@pytest.mark.parametrize("way", Way)
+def test_what_large_and_small_pieces_take_alone_is_told(way: Way) -> None:
+    with listening() as there:
+        client = there.client()
+        found = asyncio.run(probe(client, way, (1,)).measure())
+        client.close()
+    assert found is not None
+    assert re.search(r"; 4 KiB alone takes [\d.]+ .?s, 64 KiB [\d.]+ .?s, 1 MiB [\d.]+ .?s$", found.evidence)
+
+
+def test_of_a_responder_that_knows_no_pieces_the_rest_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    greeting = Session._greeting
+    monkeypatch.setattr(
+        Session,
+        "_greeting",
+        lambda self, echo: {k: v for k, v in greeting(self, echo).items() if k != "pieces"},
+    )
+    with listening() as there:
+        client = there.client()
+        found = asyncio.run(probe(client, Way.TO_HERE, (1,)).measure())
+        client.close()
+    assert found is not None
+    assert found.bytes_per_s
+    assert "alone" not in found.evidence
 
 
 def test_both_directions_take_one_session() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from pathtrace.errors import OperationError, PlaceError
 from pathtrace.probes import link_protocol
+from pathtrace.probes.link_pieces import SIZES, answer_pieces
 from pathtrace.probes.link_protocol import (
     LEAST_DATAGRAM,
     Asked,
@@ -52,6 +53,37 @@ def test_bytes_go_from_memory_to_memory_both_ways(way: Way, streams: int) -> Non
     assert booked == sum(stream.bytes for stream in (moved.sent if way is Way.TO_HERE else moved.received))
     assert received <= sum(stream.bytes for stream in moved.sent)
     assert (served.ended, served.peer) == ("done", "127.0.0.1")
+
+
+@pytest.mark.parametrize("way", Way)
+def test_pieces_are_timed_one_at_a_time_and_the_session_goes_on(way: Way) -> None:
+    with listening() as there:
+        client = there.client()
+        pieces = client.pieces(way, 5.0)
+        after = client.transfer(way, 1, 0.05, 0.0)
+        client.close()
+    assert [piece.bytes for piece in pieces] == list(SIZES)
+    assert 0 < pieces[0].took_s < pieces[-1].took_s < 0.5
+    assert after.bytes_per_s > 0
+
+
+def test_pieces_end_with_their_time() -> None:
+    with listening() as there:
+        client = there.client()
+        pieces = client.pieces(Way.TO_HERE, 0.015)
+        client.close()
+    assert [piece.bytes for piece in pieces][:1] == [SIZES[0]]
+    assert len(pieces) <= 2
+
+
+@pytest.mark.parametrize("header", [b"\xff" * 8, bytes(8), b"\0\0"])
+def test_a_piece_that_nobody_may_ask_for_ends_the_connection_only(header: bytes) -> None:
+    """More than a buffer, nothing at all for ever, half a header."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.sendall(header)
+        ours.shutdown(socket.SHUT_WR)
+        assert answer_pieces(theirs, lambda count: True).bytes == 0
 
 
 def test_the_first_part_stays_out_of_the_figure() -> None:
@@ -246,6 +278,8 @@ def test_strangers_that_hold_every_place_do_so_for_a_moment_only() -> None:
         {"do": "send", "streams": 1, "length_s": 1e9, "warmup_s": 0, "most_bytes": 1},
         {"do": "send", "streams": True, "length_s": 1, "warmup_s": 0, "most_bytes": 1},
         {"do": "format the disk"},
+        {"do": ["pieces"]},
+        {"do": "pieces", "streams": 1, "length_s": 61, "warmup_s": 0, "most_bytes": 1},
         {},
     ],
 )
