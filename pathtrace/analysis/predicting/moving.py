@@ -114,6 +114,26 @@ def _steps(
     _hold_by_the_rest(index, judged, plan)
     _hold_by_the_client(index, judged, study, evidence, plan)
     _hide_mapped(index, judged, study, evidence, use, plan)
+    disk = _rescale(index, judged, study, evidence, use, (link_s, given), plan)
+    if disk_s is None:
+        plan.steps.append(Hold(index, disk.most_s * figures.operations, f"disk:{place}", worse_only=True))
+        plan.leave_open(index, _unknown_disk(judged, evidence, use is not None and use.full))
+    return True
+
+
+def _rescale(
+    index: int,
+    judged: Judged,
+    study: FlowStudy,
+    evidence: Evidence,
+    use: Use | None,
+    then: tuple[float, float | None],
+    plan: Plan,
+) -> Bounds:
+    """What becomes of a mean operation; returns what its disk takes now. ``then``: seconds of all operations
+    at the link afterwards, and bytes per second of the disk if that is given."""
+    figures, place = judged.figures, judged.figures.stage.place
+    link_s, given = then
     count, each_s = figures.operations, figures.elapsed_s / figures.operations
     now_s = use.bytes / _carries(place, evidence, use, None) / count if use else 0.0
     now_s, crossing_s = _without_bursts(judged, study, evidence, now_s, link_s / count)
@@ -126,12 +146,9 @@ def _steps(
     shares = (1.0 - better.own_s / each_s, 1.0 - worse.own_s / each_s)
     ratios = _ratio(better, each_s), _ratio(worse, each_s)
     plan.steps.append(Rescale(index, *shares, *ratios, figures.elapsed_s))
-    if disk_s is None:
-        plan.steps.append(Hold(index, disk.most_s * count, f"disk:{place}", worse_only=True))
-        plan.leave_open(index, _unknown_disk(judged, evidence, full))
     if not server.known:
         plan.leave_open(index, _unknown_server(judged, evidence))
-    return True
+    return disk
 
 
 def _without_bursts(
