@@ -1,8 +1,9 @@
-"""Two years of nights in the shape of kept ones of a real machine: what is planted is told rightly and once.
+"""Two years of nights in the shape of kept ones: what is planted is told rightly and once.
 
-The kept nights come from a machine that others used meanwhile. Drawn in blocks (Politis and Romano, The
-Stationary Bootstrap, 1994) they keep their levels and what flows have in common. Where nothing must be told
-they are taken as wide as they are; where a change must be found, a tenth as wide, as quiet nights are.
+Two sets were kept, each as wide as it is: runs between the lab's hosts on a machine that did nothing else, in
+which changes must be found, and runs on a machine that others used meanwhile, in which nothing must be told.
+Drawn in blocks (Politis and Romano, The Stationary Bootstrap, 1994) they keep their levels and what flows
+have in common.
 """
 
 from __future__ import annotations
@@ -30,42 +31,46 @@ from tests.unit.analysis.made_nights import (
     run_id,
 )
 
-KEPT = Path(__file__).parents[2] / "data" / "nights" / "quickstart.txt"
+KEPT = Path(__file__).parents[2] / "data" / "nights"
 NIGHTS = 730
-QUIET = 0.1
-"""Width of quiet nights beside the kept ones: those in which others took little differ about as much."""
 BLOCK = 5
-AS_KEPT = {
-    "index": ("index", 0),
-    "index/archive->indexer": ("index/documents->chunker", 0),
-    "index/indexer->embedder": ("index/documents->chunker", 1),
-    "index/embedder->library": ("index/chunker->library", 0),
-    "load": ("load", 0),
-    "load/weights->model": ("load/weights->model", 0),
-    "answer": ("answer", 0),
-    "answer/library->model": ("answer/library->people", 1),
-    "answer/model->people": ("answer/library->people", 0),
+LAB, BUSY = "lab", "quickstart"
+KEPT_NAMES = {
+    LAB: "load load/weights->reader index index/archive->indexer index/indexer->library",
+    BUSY: "load load/weights->model index index/documents->chunker index/chunker->library",
 }
-"""The kept series that each is made of; of what was not kept, from nights of its own (1)."""
+AS_KEPT = {
+    "index": (2, 0),
+    "index/archive->indexer": (3, 0),
+    "index/indexer->embedder": (3, 1),
+    "index/embedder->library": (4, 0),
+    "load": (0, 0),
+    "load/weights->model": (1, 0),
+    "answer": (5, 0),
+    "answer/library->model": (6, 1),
+    "answer/model->people": (6, 0),
+}
+"""The kept series, by its place, that each is made of; of what was not kept, from nights of its own (1)."""
 LOAD, FILL = "load/weights->model", "index/embedder->library"
 
 
 @cache
-def kept() -> tuple[list[str], Floats]:
+def kept(machine: str) -> tuple[list[str], Floats]:
     """Names, and logarithms by night, name and (median, low, high)."""
-    lines = [line for line in KEPT.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    text = (KEPT / f"{machine}.txt").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
     nights = [[[float(each) for each in cell.split()] for cell in line.split(";")[1:]] for line in lines[1:]]
     return lines[0].split(";")[1:], np.log(nights)
 
 
-def drawn(nights: int, seed: int, wide: float) -> tuple[Floats, Floats]:
+def drawn(nights: int, seed: int, machine: str = LAB) -> tuple[Floats, Floats]:
     """What nights differ by, and half of their own intervals' widths: logarithms by night and name."""
-    names, logs = kept()
+    logs = kept(machine)[1]
     random = np.random.default_rng(seed)
     order = [_blocks(nights, len(logs), random) for _ in range(2)]
-    found = np.stack([logs[order[which], names.index(name)] for name, which in AS_KEPT.values()], axis=1)
-    levels = np.stack([np.median(logs[:, names.index(name), 0]) for name, _ in AS_KEPT.values()])
-    return (found[:, :, 0] - levels) * wide, (found[:, :, 2] - found[:, :, 1]) / 2 * wide
+    found = np.stack([logs[order[which], at] for at, which in AS_KEPT.values()], axis=1)
+    levels = np.median(logs[:, [at for at, _ in AS_KEPT.values()], 0], axis=0)
+    return found[:, :, 0] - levels, (found[:, :, 2] - found[:, :, 1]) / 2
 
 
 def _blocks(nights: int, of: int, random: np.random.Generator) -> list[int]:
@@ -85,27 +90,29 @@ def of(found: list[Heard], names: set[str]) -> list[Heard]:
     return [each for each in found if each.change.name in names]
 
 
-def test_the_kept_nights_are_there_with_every_series() -> None:
-    names, logs = kept()
-    assert {name for name, _ in AS_KEPT.values()} == set(names)
+@pytest.mark.parametrize("machine", [LAB, BUSY])
+def test_the_kept_nights_are_there_with_every_series(machine: str) -> None:
+    names, logs = kept(machine)
+    assert names == [*KEPT_NAMES[machine].split(), "answer", "answer/library->people"]
+    assert {at for at, _ in AS_KEPT.values()} == set(range(len(names)))
     assert logs.shape == (39, 7, 3)
     assert tuple(AS_KEPT) == NAMES
 
 
-@pytest.mark.parametrize("wide", [1.0, QUIET])
+@pytest.mark.parametrize("machine", [LAB, BUSY])
 @pytest.mark.parametrize("group", range(5))
-def test_half_years_without_a_change_tell_one_in_two_or_less(group: int, wide: float) -> None:
-    """Ten in each group, 50 in all, from the first night on; also as quiet as where changes are found."""
+def test_half_years_without_a_change_tell_one_in_two_or_less(group: int, machine: str) -> None:
+    """Ten in each group, 50 in all, from the first night on."""
     told = []
     for seed in range(10 * group, 10 * group + 10):
-        noise, own = drawn(180, seed, wide)
+        noise, own = drawn(180, seed, machine)
         told.append(sum(each.change.state == NEW for each in heard(made(noise, own=own))))
     assert sum(told) <= 5, told
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_a_step_of_15_percent_in_two_years_is_told_once_and_when_it_ends(seed: int) -> None:
-    noise, own = drawn(NIGHTS, seed, QUIET)
+    noise, own = drawn(NIGHTS, seed)
     found = of(heard(made(plus(noise, LINK, math.log(1.15), 400, 600), own=own), first=300), LINK)
     assert [each.words[1:] for each in found] == [(STEP, NEW, LOAD), (STEP, ENDED, LOAD)]
     assert 403 <= found[0].night <= 407
@@ -115,17 +122,17 @@ def test_a_step_of_15_percent_in_two_years_is_told_once_and_when_it_ends(seed: i
 
 @pytest.mark.parametrize("seed", range(8))
 def test_it_is_told_within_a_week_whatever_the_nights(seed: int) -> None:
-    noise, own = drawn(440, seed, QUIET)
+    noise, own = drawn(440, seed)
     (found,) = of(heard(made(plus(noise, LINK, math.log(1.15), 400), own=own), first=390), LINK)
     assert found.words[1:] == (STEP, NEW, LOAD)
     assert 403 <= found.night <= 407
 
 
 def test_the_wider_nights_are_the_longer_it_takes() -> None:
-    """Of index the kept nights are twice as wide, in levels that last."""
+    """Runs of index differ by 3 %, the repeats of each by 5 %; those of the link by a tenth of a percent."""
     waited = []
     for seed in range(10):
-        noise, own = drawn(500, seed, QUIET)
+        noise, own = drawn(500, seed)
         found = of(heard(made(plus(noise, INSERT, math.log(1.15), 400), own=own), first=395), INDEX)
         waited += [each.night - 400 for each in found if each.change.state == NEW][:1]
     assert len(waited) >= 9
@@ -134,7 +141,7 @@ def test_the_wider_nights_are_the_longer_it_takes() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_creep_of_1_percent_a_week_is_told_once_as_a_creep(seed: int) -> None:
-    noise, own = drawn(NIGHTS, seed, QUIET)
+    noise, own = drawn(NIGHTS, seed)
     entries = made(plus(noise, LINK, weeks(365) * math.log(1.01)), own=own)
     (found,) = of(heard(entries, first=350), LINK)
     assert found.words[1:] == (CREEP, NEW, LOAD)
@@ -145,7 +152,7 @@ def test_a_creep_of_1_percent_a_week_is_told_once_as_a_creep(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_an_index_that_grows_is_told_once_as_growth(seed: int) -> None:
-    noise, own = drawn(NIGHTS, seed, QUIET)
+    noise, own = drawn(NIGHTS, seed)
     more = weeks(200) * math.log(1.01)
     entries = made(plus(noise, INDEX, more), work=plus(np.zeros_like(noise), INDEX, more), own=own)
     found = of(heard(entries, first=190), INDEX)
@@ -155,7 +162,7 @@ def test_an_index_that_grows_is_told_once_as_growth(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_one_bad_night_is_not_told(seed: int) -> None:
-    noise, own = drawn(420, seed, QUIET)
+    noise, own = drawn(420, seed)
     bad = made(plus(noise, NAMES, 1.0, 400, 401), own=own)
     usual = made(noise, own=own)
     assert [each.words for each in heard(bad, first=395)] == [each.words for each in heard(usual, first=395)]
@@ -163,7 +170,7 @@ def test_one_bad_night_is_not_told(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_link_that_is_dead_for_three_nights_is_told_once_and_when_it_is_back(seed: int) -> None:
-    noise, own = drawn(420, seed, QUIET)
+    noise, own = drawn(420, seed)
     entries = made(noise, own=own, missing=LINK, dead=(400, 401, 402))
     new, ended = of(heard(entries, first=395), LINK)
     assert (new.words, ended.words) == ((401, OUTAGE, NEW, "load"), (404, OUTAGE, ENDED, "load"))
@@ -171,16 +178,18 @@ def test_a_link_that_is_dead_for_three_nights_is_told_once_and_when_it_is_back(s
 
 
 def test_repeats_that_differ_much_make_a_night_count_less() -> None:
-    noise = drawn(120, 1, QUIET / 4)[0]
+    noise = drawn(120, 1)[0]
     found = [
         [each.night for each in heard(made(plus(noise, LINK, math.log(1.15), 100), own=own), first=95)]
         for own in (0.02, 0.4)
     ]
-    assert found == [[103], []]
+    (told,), nothing = found
+    assert 103 <= told <= 107
+    assert nothing == []
 
 
 def test_a_night_of_two_years_is_judged_in_a_moment() -> None:
-    noise, own = drawn(NIGHTS, 1, QUIET)
+    noise, own = drawn(NIGHTS, 1)
     entries = made(plus(noise, LINK, weeks(365) * math.log(1.01)), own=own)
     began = time.process_time()
     for count in range(NIGHTS - 9, NIGHTS + 1):
