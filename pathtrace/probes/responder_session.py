@@ -209,9 +209,12 @@ class Session:
             connection.settimeout(None)
         if transfer.do == "pieces":
             reports = together(
-                lambda connection: answer_pieces(connection, self._allowance.take), connections, patience_s
+                lambda connection: answer_pieces(connection, self._allowance.take, transfer.length_s),
+                connections,
+                patience_s,
             )
             self._sent += sum(report.bytes for report in reports)
+            self._received += sum(report.window_bytes for report in reports)
         elif transfer.do == "send":
             reports = together(self._sender(transfer), connections, patience_s)
             self._sent += sum(report.bytes for report in reports)

@@ -211,37 +211,27 @@ def test_larger_batches_into_a_database(draw: random.Random, room: Path) -> None
 _LOADED = "  load: {path: [archive, reader], frequency: per-load}\n"
 
 
-def weights(
-    net: Network, content: Callable[[Path], object], access: str, cable: Callable[[str], None], room: Path
-) -> list[Row]:
-    """Over sshfs, long enough for the other host to tell what its server computes."""
-    cable("1gbit")
-    with nas(net.nas, content, held=FAST) as box, sshfs_mount(net.workstation, box.ssh, box.folder) as mount:
-        places = by_path(mount / "large0.bin", f"access: {access}, data: weights")
-        asked = Asked(places.replace("path:", "host: nas, path:"), _LOADED)
-        faster = Change(("lan=2.5GbE",), lambda: cable("2500mbit"))
-        mapped = ("load",) if access == "mmap" else ()
-        return foretold(f"weights on a mount, {access}", net, box, asked, [faster], room, hidden=mapped)
-
-
 @only_with_all
-def test_weights_mapped_over_a_mount(draw: random.Random, room: Path) -> None:
+@pytest.mark.parametrize("access", ["mmap", "read"])
+def test_weights_over_a_mount(draw: random.Random, room: Path, access: str) -> None:
+    """Long enough for the other host to tell what its server computes."""
     content = large(draw, 240, 280)
 
     def case() -> list[Row]:
         with network("1gbit") as net:
-            return weights(net, content, "mmap", net.set_wire, room)
-
-    keeps(case)
-
-
-@only_with_all
-def test_weights_read_over_a_mount(draw: random.Random, room: Path) -> None:
-    content = large(draw, 240, 280)
-
-    def case() -> list[Row]:
-        with network("1gbit") as net:
-            return weights(net, content, "read", net.set_link, room)
+            cable = net.set_wire if access == "mmap" else net.set_link
+            cable("1gbit")
+            with (
+                nas(net.nas, content, held=FAST) as box,
+                sshfs_mount(net.workstation, box.ssh, box.folder) as mount,
+            ):
+                places = by_path(mount / "large0.bin", f"access: {access}, data: weights")
+                asked = Asked(places.replace("path:", "host: nas, path:"), _LOADED)
+                faster = Change(("lan=2.5GbE",), lambda: cable("2500mbit"))
+                hidden = ("load",) if access == "mmap" else ()
+                return foretold(
+                    f"weights on a mount, {access}", net, box, asked, [faster], room, hidden=hidden
+                )
 
     keeps(case)
 

@@ -151,24 +151,15 @@ def busiest_program(
 
 def server_cores(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> float | None:
     """Cores used by the fullest program that serves the place; None where its host did not tell of one."""
-    programs = SERVERS.get(protocol_of(evidence, place) or "", ())
-    if too_short(evidence, span):
-        return None
-    found = _processes(figures, evidence, span, evidence.place(place).host)
-    return max((used for name, used in found if _is_one_of(name, programs)), default=None)
+    return max(_of_servers(figures, evidence, span, place), default=None)
 
 
 def chained_cores(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> float | None:
     """Cores used by all programs between a mount of this host and the files on its server; None unless both
     ends told of theirs."""
-    here = evidence.counters.subjects("helper", "cpu_s")
-    helpers = [subject for subject in here if subject.startswith(f"{place}/")]
-    programs = SERVERS.get(protocol_of(evidence, place) or "", ())
-    if too_short(evidence, span) or not figures.active_s:
-        return None
-    found = _processes(figures, evidence, span, evidence.place(place).host)
-    servers = [used for name, used in found if _is_one_of(name, programs)]
-    if not helpers or not servers:
+    servers = _of_servers(figures, evidence, span, place)
+    helpers = _helper_subjects(evidence, place)
+    if not servers or not helpers or not figures.active_s:
         return None
     grown = [evidence.while_busy("helper", subject, "cpu_s", figures, span) or 0.0 for subject in helpers]
     return sum(servers) + sum(grown) / figures.active_s
@@ -230,14 +221,27 @@ def _helper(figures: StageFigures, evidence: Evidence, span: Span, place: str) -
 def _helpers(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> list[tuple[str, float]]:
     """Name and cores used by the fullest thread, of each program under a mount of this host."""
     found = []
-    for subject in evidence.counters.subjects("helper", "cpu_s"):
-        if not subject.startswith(f"{place}/") or not figures.active_s:
-            continue
+    for subject in _helper_subjects(evidence, place) if figures.active_s else ():
         one = evidence.while_busy("helper", subject, "thread_cpu_s", figures, span)
         if one is None:
             one = evidence.while_busy("helper", subject, "cpu_s", figures, span)
         found.append((subject.partition("/")[2], (one or 0.0) / figures.active_s))
     return found
+
+
+def _helper_subjects(evidence: Evidence, place: str) -> list[str]:
+    """The programs under a mount of this host."""
+    found = evidence.counters.subjects("helper", "cpu_s")
+    return [subject for subject in found if subject.startswith(f"{place}/")]
+
+
+def _of_servers(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> list[float]:
+    """Cores used by each program of the place's protocol on its host; none where nothing is told."""
+    if too_short(evidence, span):
+        return []
+    programs = SERVERS.get(protocol_of(evidence, place) or "", ())
+    found = _processes(figures, evidence, span, evidence.place(place).host)
+    return [used for name, used in found if _is_one_of(name, programs)]
 
 
 def _server(figures: StageFigures, evidence: Evidence, span: Span, place: str) -> FullCore | None:

@@ -83,7 +83,7 @@ def test_a_piece_that_nobody_may_ask_for_ends_the_connection_only(header: bytes)
     with ours, theirs:
         ours.sendall(header)
         ours.shutdown(socket.SHUT_WR)
-        assert answer_pieces(theirs, lambda count: True).bytes == 0
+        assert answer_pieces(theirs, lambda count: True, 1.0).bytes == 0
 
 
 def test_the_first_part_stays_out_of_the_figure() -> None:
