@@ -95,5 +95,7 @@ class Figures:
         """``depth 4: 512 MB/s, 488/s (480 MB/s to 530 MB/s over 9 slices)``."""
         rates = [timed.bytes_per_s for timed in self.slices]
         spread = f"{format_rate(min(rates))} to {format_rate(max(rates))} over {len(rates)} slices"
+        if len(rates) == 1:
+            spread = "one slice: how much it varies was not seen"
         middle = f"{format_rate(self.bytes_per_s)}, {format_count_rate(self.reads_per_s)}"
         return f"depth {self.depth}: {middle} ({spread})"

@@ -101,7 +101,7 @@ def test_a_slow_disk_is_read_once_at_least_and_then_left(limit_s: float, weights
     ceiling = measure([weights], limit_s=limit_s)
 
     assert ceiling is not None
-    assert "over 1 slices" in ceiling.evidence
+    assert "(one slice: " in ceiling.evidence
     assert "depth 4" not in ceiling.evidence
 
 

@@ -56,3 +56,9 @@ def test_one_lucky_slice_does_not_make_the_figure() -> None:
     assert figures.bytes_per_s == pytest.approx(110_000_000)
     assert figures.latency_s == 0.01
     assert figures.text() == "depth 4: 110 MB/s, 2.2/s (100 MB/s to 3000 MB/s over 3 slices)"
+
+
+def test_a_single_slice_has_no_spread_and_says_so() -> None:
+    figures = Figures(1, (Timed(100_000_000, 1_000_000_000, (10_000_000,) * 2),))
+
+    assert figures.text() == "depth 1: 100 MB/s, 2/s (one slice: how much it varies was not seen)"
